@@ -7,6 +7,12 @@ import { sampleFolder } from "./plugins/sample-folder.js";
 const { homepage, repository } = JSON.parse(readFileSync(new URL("../pkg/package.json", import.meta.url), "utf8"));
 const { DOCS_URL = homepage ?? "", SOURCE_URL = repository?.url ?? "" } = process.env;
 
+/** The module of each area is named `ctxweave.wasm`; its folder identifies the area. */
+const assetFileNames = ({ originalFileNames: [from = ""] }: { originalFileNames: readonly string[] }): string => {
+  const area = /([a-z]+)\/ctxweave\.wasm$/u.exec(from)?.[1];
+  return `assets/${area ?? "[name]"}-[hash][extname]`;
+};
+
 export default defineConfig({
   // Addresses of the documentation and the source, for the links of the start view.
   define: { DOCS_URL: JSON.stringify(DOCS_URL), SOURCE_URL: JSON.stringify(SOURCE_URL.replace(/^git\+|\.git$/gu, "")) },
@@ -17,6 +23,8 @@ export default defineConfig({
   optimizeDeps: { exclude: ["ctxweave", "ctxweave-vocab"] },
   // In development the sample trees are read from ../examples and the package from ../pkg.
   server: { fs: { allow: [".."] } },
+  // Workers share the modules of the areas with the page: same content, same name.
+  worker: { format: "es", rolldownOptions: { output: { assetFileNames } } },
   build: {
     target: ["chrome123", "edge123", "firefox128", "safari17.5"],
     // Samples are fetched as files, never inlined in the bundle.
@@ -27,13 +35,14 @@ export default defineConfig({
       output: {
         // Code shared by views is one file. Otherwise the bundler creates many small ones, with one request each.
         codeSplitting: {
-          groups: [{ name: "common", test: /www\/src\/(ui|shell)\/|node_modules\/@?preact\/|pkg\/dist\/shared\.js/u }],
+          groups: [
+            {
+              name: "common",
+              test: /www\/src\/(ui|shell|reader)\/|node_modules\/(@?preact|comlink)\/|pkg\/dist\/shared\.js/u,
+            },
+          ],
         },
-        // The module of each area is named `ctxweave.wasm`; its folder identifies the area.
-        assetFileNames: ({ originalFileNames: [from = ""] }) => {
-          const area = /([a-z]+)\/ctxweave\.wasm$/u.exec(from)?.[1];
-          return `assets/${area ?? "[name]"}-[hash][extname]`;
-        },
+        assetFileNames,
       },
     },
   },

@@ -330,7 +330,13 @@ describe("tokens", () => {
       await scroller.evaluate((e) => (e.scrollTop = e.scrollHeight));
       await eventually(async () => assert.match(await page.locator(".token-block").last().textContent(), /inch\./));
       await page.locator(".heat-map").click({ position: { x: 5, y: 100 } });
+      // The map leads to another part of the text.
+      await eventually(async () =>
+        assert.doesNotMatch(await page.locator(".text-parts output").textContent(), /^Part 1 of/),
+      );
+      await page.getByRole("slider", { name: "Part of the text" }).press("Home");
       const field = page.locator("textarea").first();
+      await eventually(async () => assert.match(await field.inputValue(), /^The loom/));
       await field.evaluate((e) => (e.focus(), e.setSelectionRange(0, 0)));
       await page.keyboard.press("Z");
       await eventually(async () => assert.match(await field.inputValue(), /^ZThe loom/));

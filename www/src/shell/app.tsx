@@ -5,7 +5,7 @@ import { Drop } from "../ui/drop.js";
 import { Icon } from "../ui/icons.js";
 import { SHOW_RESULT } from "../ui/panes.js";
 import { LazyView } from "./lazy-view.js";
-import { Arrived } from "./arrived.js";
+import { Arrived, RecentMenu } from "./arrived.js";
 import { currentView } from "./route.js";
 import { setTheme, theme, type Theme } from "./theme.js";
 import { VIEWS, type View } from "./views.js";
@@ -45,6 +45,7 @@ export function App() {
             ))}
           </ul>
         </nav>
+        <RecentMenu />
         <span class="version" title="Version of the package">
           {version}
         </span>

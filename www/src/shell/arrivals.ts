@@ -1,7 +1,10 @@
 import { effect, signal, untracked } from "@preact/signals";
-import { detect, detectFiles, type Guess, type Target } from "../ui/detect.js";
+import { addFiles, reading } from "../reader/client.js";
+import type { Guess, Target } from "../reader/kinds.js";
+import type { SessionTurns } from "../reader/session-turns.js";
+import type { Item } from "../reader/worker.js";
 import { readFolder, type FoundFile, type OpenedFolder } from "../ui/open-folder.js";
-import { loadArea } from "./area.js";
+import { remember, type Recent } from "./recent.js";
 import { currentView } from "./route.js";
 import { VIEW_LIST } from "./view-list.js";
 
@@ -11,7 +14,7 @@ export type Opener = {
   /** Whether its sample is shown already: files that come earlier would be replaced by it. Default true. */
   ready?: boolean;
 } & (
-  | { onFile: (file: File) => void }
+  | { onFile: (file: File) => void; onSession?: (session: SessionTurns) => void }
   | {
       wants: (path: string) => boolean;
       onOpen: (folder: OpenedFolder) => void;
@@ -22,43 +25,101 @@ export type Opener = {
 /** The open view, and how it opens files. */
 export const opener = signal<(Opener & { view: string }) | undefined>(undefined);
 
-/** The last incoming item, its detected kind, and the view that opened it. */
-interface DroppedItem {
+/** What was dropped or pasted last, and which item of it is open. */
+interface Arrival {
   name: string;
-  guess: Guess;
-  view: Target | undefined;
   found: readonly FoundFile[];
-  /** The titles of the trees in a file of another loom, and the index of the open one. */
+  /** The kind of a folder as a whole, if its paths identify one. */
+  folder: Guess | undefined;
+  items: readonly Item[];
+  /** Whether more items follow. */
+  isReading: boolean;
+  open?: OpenItem;
+}
+
+/** The open item, and its view. */
+interface OpenItem {
+  /** Undefined for the folder as a whole. */
+  item: Item | undefined;
+  view: Target;
+  /** The titles of the trees in an export, and the index of the open one. */
   trees?: { titles: readonly string[]; open: number };
   problem?: string;
 }
 
-export const arrival = signal<DroppedItem | undefined>(undefined);
+export const arrival = signal<Arrival | undefined>(undefined);
 
-const waiting = signal<{ view: Target; name: string; found: readonly FoundFile[] } | undefined>(undefined);
+const waiting = signal<
+  { view: Target; name: string; found: readonly FoundFile[]; session?: SessionTurns | undefined } | undefined
+>(undefined);
 
-/** Opens a dropped or pasted item: detects its kind and passes it to the view for that kind. */
-export async function arrive(name: string, found: readonly FoundFile[]): Promise<void> {
-  const [first] = found;
-  if (!first) {
-    arrival.value = { name, found, view: undefined, guess: { view: undefined, what: "an empty folder" } };
-    return;
+const update = (fields: Partial<Arrival>): void => {
+  const now = arrival.peek();
+  if (now) arrival.value = { ...now, ...fields };
+};
+
+/** Number of files that are passed to the reader at once. */
+const AT_ONCE = 50;
+
+/**
+ * Lists what was dropped or pasted, and opens it if it is one thing: a folder of a known kind, or the only item of a
+ * known kind.
+ */
+export function arrive(name: string, found: readonly FoundFile[], as?: Target): Promise<void> {
+  queued += 1;
+  last = last.then(() => take(name, found, as)).catch(() => undefined);
+  return last;
+}
+
+/** The last arrival. The next one waits for it, so that none is lost. */
+let last = Promise.resolve();
+/** Number of arrivals that are not finished. */
+let queued = 0;
+
+async function take(name: string, found: readonly FoundFile[], as: Target | undefined): Promise<void> {
+  try {
+    await list(name, found, as);
+  } finally {
+    queued -= 1;
   }
-  const now = opener.peek();
+}
+
+async function list(name: string, found: readonly FoundFile[], as: Target | undefined): Promise<void> {
+  const here = opener.peek();
+  const begun: Arrival = { name, found, folder: undefined, items: [], isReading: true };
+  arrival.value = begun;
+  const isLast = (): boolean => arrival.peek()?.found === found;
   // The open view takes files that it wants, even if they match another kind.
-  const isWanted = now && "wants" in now && found.some(({ path }) => now.wants(path));
-  const guess =
-    (isWanted ? undefined : await detectFiles(found.map(({ path }) => path))) ??
-    (await detect(first.path, new Uint8Array(await (await first.file()).arrayBuffer())));
-  const here = now?.view as Target | undefined;
-  if (isWanted && here) {
-    const files = (await detectFiles(found.map(({ path }) => path))) ?? guess;
-    await open({ name, found, guess: { ...files, view: here }, view: here });
-  } else {
-    // Unknown files go to the open view, which reports what is wrong with them.
-    const shows = here && now && "onFile" in now ? here : undefined;
-    await open({ name, found, guess, view: guess.view ?? shows });
+  const isWanted = here && "wants" in here && found.some(({ path }) => here.wants(path));
+  const paths = found.map(({ path }) => path);
+  if (isWanted || found.length > 1) {
+    const folder = await reading().paths(paths);
+    if (!isLast()) return;
+    update({ folder });
+    const view = isWanted ? (here.view as Target) : folder?.view;
+    if (view) openFolder(view);
   }
+  for (let at = 0; at < found.length; at += AT_ONCE) {
+    const some = found.slice(at, at + AT_ONCE);
+    const given = await Promise.all(some.map(async ({ path, file }) => ({ path, file: (await file()) as Blob })));
+    await addFiles(given, (items) => {
+      if (isLast()) update({ items: [...(arrival.peek()?.items ?? []), ...items] });
+    });
+    // The rest of a folder is not read if something else is dropped.
+    if (!isLast() || (queued > 1 && found.length > AT_ONCE)) return;
+  }
+  update({ isReading: false });
+  const { items, open } = arrival.peek() ?? begun;
+  if (open) return;
+  const known = items.filter(({ view, what }) => view !== undefined && what !== "a text");
+  const [only] = known.length === 1 ? known : items;
+  if (!only || only.problem !== undefined || (known.length !== 1 && items.length !== 1)) return;
+  // Unknown files go to the open view, which reports what is wrong with them.
+  const shows = here && "onFile" in here ? (here.view as Target) : undefined;
+  const view = as ?? only.view ?? shows;
+  if (view) await openItem(only, view);
+  // Items of earlier arrivals are no longer listed.
+  void reading().keep(items.map(({ id }) => id));
 }
 
 /** Opens a pasted text. */
@@ -67,71 +128,70 @@ export function arriveText(text: string): Promise<void> {
   return arrive(file.name, [{ path: file.name, file: async () => file }]);
 }
 
-/** Opens the last item as another kind. */
+/** Opens an item from the list of recent ones. */
+export function arriveAgain({ name, file, view }: Recent): Promise<void> {
+  return arrive(name, [{ path: name, file: async () => new File([file], name) }], view);
+}
+
+/** Opens all files as a folder. */
+export function openFolder(view: Target): void {
+  const now = arrival.peek();
+  if (!now) return;
+  update({ open: { item: undefined, view } });
+  pass({ view, name: now.name, found: now.found });
+}
+
+/** Opens an item in a view; `place` chooses a tree of an export. */
+export async function openItem(item: Item, view: Target, place = 0): Promise<void> {
+  const open = { item, view };
+  update({ open });
+  const isLast = (): boolean => arrival.peek()?.open === open;
+  const asFile = (content: Blob, name: string): FoundFile[] => {
+    const file = new File([content], name);
+    return [{ path: name, file: async () => file }];
+  };
+  try {
+    const { file, name, trees, session } = await reading().open(item.id, view, place);
+    if (!isLast()) return;
+    if (trees) update({ open: { ...open, trees } });
+    pass({ view, name, found: asFile(file, name), session });
+    void reading()
+      .content(item.id)
+      .then((content) => content && remember({ ...recentOf(item), view, at: Date.now(), file: content }));
+  } catch (error) {
+    if (!isLast()) return;
+    update({ open: { ...open, problem: (error as Error).message } });
+    // If its view is open, that view reports what is wrong with it.
+    const content = currentView() === view ? await reading().content(item.id) : undefined;
+    if (content) pass({ view, name: item.name, found: asFile(content, item.name) });
+  }
+}
+
+const recentOf = ({ name, what, size, tokens, first }: Item) => ({
+  name,
+  what,
+  size,
+  first,
+  ...(tokens === undefined ? {} : { tokens }),
+});
+
+/** Opens the open item as another kind. */
 export async function openAs(view: Target): Promise<void> {
   const now = arrival.peek();
-  if (now) await open({ name: now.name, found: now.found, guess: now.guess, view });
+  const item = now?.open?.item ?? (now?.open ? undefined : now?.items[0]);
+  if (item) await openItem(item, view);
+  else openFolder(view);
 }
 
-/** Opens another tree from a file of another loom. */
+/** Opens another tree from an export. */
 export async function openTree(place: number): Promise<void> {
-  const now = arrival.peek();
-  if (now?.trees) await open({ ...now, trees: { ...now.trees, open: place } });
+  const open = arrival.peek()?.open;
+  if (open?.item) await openItem(open.item, open.view, place);
 }
 
-async function open(next: DroppedItem): Promise<void> {
-  arrival.value = next;
-  const { view, name } = next;
-  if (view === undefined) return;
-  let { found } = next;
-  const isForeign = next.guess.imported || next.guess.view !== "loom";
-  if (view === "loom" && isForeign && found[0]) {
-    try {
-      const imported = await importTree(name, found[0], next.trees?.open ?? 0);
-      found = [imported.file];
-      const { titles } = imported;
-      arrival.value = {
-        ...next,
-        guess: { ...next.guess, what: imported.what },
-        ...(titles.length > 1 ? { trees: { titles, open: next.trees?.open ?? 0 } } : {}),
-      };
-    } catch (error) {
-      // If its view is open, that view reports what is wrong with it.
-      const isHere = opener.peek()?.view === "loom";
-      arrival.value = {
-        ...next,
-        guess: { view: undefined, what: "an unknown format" },
-        view: isHere ? "loom" : undefined,
-        problem: (error as Error).message,
-      };
-      if (!isHere) return;
-    }
-  }
-  waiting.value = { view, name, found };
-  if (currentView() !== view) location.hash = `#/${view}`;
-}
-
-const FORMATS: Record<string, string> = { chatgpt: "ChatGPT", "open-webui": "Open WebUI", claude: "Claude" };
-
-/** Imports a file of another loom as a Loom tree for the Loom view. */
-async function importTree(
-  name: string,
-  first: FoundFile,
-  place: number,
-): Promise<{ file: FoundFile; what: string; titles: string[] }> {
-  const [{ importLoom }] = await Promise.all([import("ctxweave/import"), loadArea("import")]);
-  const { trees, format } = importLoom(new Uint8Array(await (await first.file()).arrayBuffer()));
-  const tree = trees[place];
-  if (!tree) throw new Error("it contains no tree");
-  const titles = trees.map(({ title, id }, at) => title || id || `Tree ${at + 1}`);
-  const { media, tip } = tree;
-  const json = JSON.stringify({ tree: tree.tree, ...(media ? { media } : {}), ...(tip === undefined ? {} : { tip }) });
-  const file = new File([json], trees.length > 1 ? (titles[place] ?? name) : name);
-  return {
-    file: { path: file.name, file: async () => file },
-    what: format === "messages" ? "a chat, as a Loom tree" : `a file of ${FORMATS[format] ?? format}`,
-    titles,
-  };
+function pass(next: NonNullable<typeof waiting.value>): void {
+  waiting.value = next;
+  if (currentView() !== next.view) location.hash = `#/${next.view}`;
 }
 
 // Passes an incoming item to its view once that is open.
@@ -143,11 +203,12 @@ effect(() => {
   untracked(() => void give(to, next));
 });
 
-async function give(to: Opener, { name, found }: { name: string; found: readonly FoundFile[] }): Promise<void> {
+async function give(to: Opener, { name, found, session }: NonNullable<typeof waiting.value>): Promise<void> {
   if ("onFile" in to) {
+    if (session) return to.onSession?.(session);
     const file = await found[0]?.file();
     if (file) to.onFile(file);
-    return;
+    return undefined;
   }
   // A single file opened as part of a folder gets the name that this folder requires.
   const [only, ...others] = found;
@@ -155,9 +216,9 @@ async function give(to: Opener, { name, found }: { name: string; found: readonly
   const wanted = found.filter(({ path }) => to.wants(path));
   const single = only && others.length === 0 && wanted.length === 0 && named ? [{ ...only, path: named }] : wanted;
   try {
-    to.onOpen(await readFolder(name, single));
+    return to.onOpen(await readFolder(name, single));
   } catch (error) {
-    to.onProblem((error as Error).message);
+    return to.onProblem((error as Error).message);
   }
 }
 

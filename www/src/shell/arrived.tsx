@@ -1,31 +1,52 @@
-import { Icon } from "../ui/icons.js";
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { bytesText } from "../reader/bytes.js";
+import type { Target } from "../reader/kinds.js";
+import type { Item } from "../reader/worker.js";
+import { useFirstOf } from "../ui/first-of.js";
 import { Select } from "../ui/fields.js";
+import { count, plural, tokens } from "../ui/format.js";
+import { Icon } from "../ui/icons.js";
 import { MessageText } from "../ui/message.js";
-import type { Target } from "../ui/detect.js";
-import { arrival, openAs, openTree, TARGETS } from "./arrivals.js";
+import { arrival, arriveAgain, openAs, openFolder, openItem, openTree, TARGETS } from "./arrivals.js";
+import { forgetRecent, loadRecent, recent } from "./recent.js";
+import { currentView } from "./route.js";
 
-/** Shows the last incoming item with its detected kind, and lets the user open it as another kind. */
+type Arrival = NonNullable<typeof arrival.value>;
+
+/** What was dropped last: the kind of a single item, or the list of all items. */
 export function Arrived() {
   const now = arrival.value;
   if (!now) return null;
-  const { name, guess, view, trees, problem } = now;
-  const known = TARGETS.find(({ value }) => value === view);
+  const isList = now.items.length > 1 || (now.folder !== undefined && now.items.length > 0);
   return (
-    <div class="arrived" role={guess.view === undefined ? "alert" : "status"} data-guess={guess.view ?? "unknown"}>
+    <>
+      <Bar now={now} isList={isList} />
+      {isList ? <ItemList now={now} /> : null}
+    </>
+  );
+}
+
+function Bar({ now, isList }: { now: Arrival; isList: boolean }) {
+  const { open, items, isReading } = now;
+  const guess = open && !open.item ? now.folder : (open?.item ?? (isList ? undefined : items[0]));
+  const isUnknown = !isReading && (open?.problem !== undefined || (!isList && guess?.view === undefined));
+  const known = TARGETS.find(({ value }) => value === open?.view && open.problem === undefined);
+  const canOpen = open !== undefined || (!isList && items[0]?.problem === undefined && items.length > 0);
+  return (
+    <div class="arrived" role={isUnknown ? "alert" : "status"} data-guess={guess?.view ?? "unknown"}>
       <p>
-        <strong>{name}</strong> {guess.view === undefined ? "is" : "looks like"} {guess.what}
-        {problem === undefined ? "" : ": "}
-        {problem === undefined ? null : <MessageText text={problem} />}.
+        <Said now={now} isList={isList} guess={guess} />
       </p>
-      {trees ? (
+      {open?.trees ? (
         <span class="open-as">
           <label for="arrived-tree">Tree</label>
           <select
             id="arrived-tree"
-            value={trees.open}
+            value={open.trees.open}
             onChange={(event) => void openTree(Number(event.currentTarget.value))}
           >
-            {trees.titles.map((title, place) => (
+            {open.trees.titles.map((title, place) => (
               <option key={place} value={place}>
                 {title}
               </option>
@@ -33,20 +54,173 @@ export function Arrived() {
           </select>
         </span>
       ) : null}
-      <span class="open-as">
-        <label for="open-as">{known ? "Opened as" : "Open as"}</label>
-        <Select<Target | "">
-          id="open-as"
-          options={known ? TARGETS : [{ value: "", name: "…" }, ...TARGETS]}
-          value={known?.value ?? ""}
-          onValue={(value) => {
-            if (value !== "") void openAs(value);
-          }}
-        />
-      </span>
+      {canOpen ? (
+        <span class="open-as">
+          <label for="open-as">{known ? "Opened as" : "Open as"}</label>
+          <Select<Target | "">
+            id="open-as"
+            options={known ? TARGETS : [{ value: "", name: "…" }, ...TARGETS]}
+            value={known?.value ?? ""}
+            onValue={(value) => {
+              if (value !== "") void openAs(value);
+            }}
+          />
+        </span>
+      ) : null}
       <button type="button" class="reset" aria-label="Dismiss" onClick={() => (arrival.value = undefined)}>
         <Icon name="close" />
       </button>
     </div>
+  );
+}
+
+/** The items in words. */
+function Said(props: { now: Arrival; isList: boolean; guess: { what: string; view: Target | undefined } | undefined }) {
+  const { now, isList, guess } = props;
+  const { open, items, isReading } = now;
+  const problem = open?.problem ?? (isList ? undefined : items[0]?.problem);
+  if (guess) {
+    return (
+      <>
+        <strong>{open?.item?.name ?? now.name}</strong> {guess.view === undefined ? "is" : "looks like"} {guess.what}
+        {problem === undefined ? "" : ": "}
+        {problem === undefined ? null : <MessageText text={problem} />}.
+      </>
+    );
+  }
+  if (!isReading && items.length === 0) return <>{now.name} is an empty folder.</>;
+  return (
+    <>
+      <strong>{now.name}</strong>
+      {isReading
+        ? `: reading${items.length > 0 ? `, ${plural(items.length, "item")} so far` : ""}…`
+        : `: ${plural(items.length, "item")}. Choose one to open it.`}
+    </>
+  );
+}
+
+/** Number of items shown at first; a longer list can be searched. */
+const ITEMS = 100;
+const SEARCHED = 8;
+
+/** All items, each with its kind, size, tokens and first words. */
+function ItemList({ now }: { now: Arrival }) {
+  const query = useSignal("");
+  const found = useComputed(() => {
+    const needle = query.value.trim().toLocaleLowerCase();
+    return (arrival.value?.items ?? []).filter(({ name, what, first }) =>
+      `${name} ${what} ${first}`.toLocaleLowerCase().includes(needle),
+    );
+  });
+  const { shown, more } = useFirstOf(found.value, ITEMS);
+  const { folder, open } = now;
+  return (
+    <section class="item-list" aria-label="Dropped items">
+      {now.items.length > SEARCHED ? (
+        <input
+          type="search"
+          class="items-search"
+          placeholder="Search names and first words"
+          aria-label="Search the dropped items"
+          value={query.value}
+          onInput={(event) => (query.value = event.currentTarget.value)}
+        />
+      ) : null}
+      <ol>
+        {folder?.view ? (
+          <li>
+            <button
+              type="button"
+              class="item"
+              aria-current={open && !open.item ? "true" : undefined}
+              onClick={() => folder.view && openFolder(folder.view)}
+            >
+              <span class="item-name">{now.name}</span>
+              <span class="item-what">{folder.what}</span>
+            </button>
+          </li>
+        ) : null}
+        {shown.map((item) => (
+          <li key={item.id} data-item-name={item.name}>
+            <ItemRow item={item} isOpen={open?.item?.id === item.id} onOpen={() => void openItem(item, viewOf(item))} />
+          </li>
+        ))}
+      </ol>
+      {found.value.length === 0 ? <p class="hint">No item matches.</p> : null}
+      {more}
+    </section>
+  );
+}
+
+/** The view for an item; an unknown one is shown as text. */
+const viewOf = ({ view }: Item): Target => view ?? "tokens";
+
+type Listed = Pick<Item, "name" | "what" | "size" | "tokens" | "first" | "problem">;
+
+function ItemRow({ item, isOpen, onOpen }: { item: Listed; isOpen: boolean; onOpen: () => void }) {
+  const facts = [bytesText(item.size), ...(item.tokens === undefined ? [] : [`about ${tokens(item.tokens)}`])];
+  const words = (
+    <>
+      <span class="item-name">{item.name}</span>
+      <span class="item-what">
+        {item.what} · {facts.join(" · ")}
+      </span>
+      <span class="item-first">{item.problem ? <MessageText text={item.problem} sentence /> : item.first}</span>
+    </>
+  );
+  if (item.problem) return <div class="item refused">{words}</div>;
+  return (
+    <button type="button" class="item" aria-current={isOpen ? "true" : undefined} onClick={onOpen}>
+      {words}
+    </button>
+  );
+}
+
+/** The items that were opened before, those of the open view first. */
+export function RecentMenu() {
+  const list = recent.value;
+  useEffect(() => void loadRecent(), []);
+  if (list.length === 0) return null;
+  const here = currentView();
+  const sorted = list.toSorted((one, other) => Number(other.view === here) - Number(one.view === here));
+  return (
+    <details
+      class="recent"
+      onToggle={(event) => {
+        const menu = event.currentTarget;
+        if (!menu.open) return;
+        // Closed by a click elsewhere and by Escape, like a menu.
+        const off = new AbortController();
+        const close = (): void => {
+          menu.open = false;
+          off.abort();
+        };
+        addEventListener("click", ({ target }) => !menu.contains(target as Node) && close(), { signal: off.signal });
+        addEventListener("keydown", ({ key }) => key === "Escape" && close(), { signal: off.signal });
+      }}
+    >
+      <summary>
+        Recent <span class="count">{count(list.length)}</span>
+      </summary>
+      <section class="item-list" aria-label="Recent items">
+        <button type="button" class="small" onClick={() => void forgetRecent()}>
+          Forget all
+        </button>
+        <ol>
+          {sorted.map((item) => (
+            <li key={`${item.view} ${item.size} ${item.name}`} data-recent={item.view}>
+              <ItemRow
+                item={{ ...item, what: `${TARGETS.find(({ value }) => value === item.view)?.name}: ${item.what}` }}
+                isOpen={false}
+                onOpen={() => {
+                  document.querySelector<HTMLDetailsElement>(".recent")?.removeAttribute("open");
+                  void arriveAgain(item);
+                }}
+              />
+            </li>
+          ))}
+        </ol>
+      </section>
+    </details>
   );
 }

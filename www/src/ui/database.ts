@@ -1,7 +1,7 @@
 /** The browser's database. Nothing in it leaves the browser. */
 
 const NAME = "ctxweave";
-const STORES = ["views"] as const;
+const STORES = ["views", "recent"] as const;
 export type StoreName = (typeof STORES)[number];
 
 function done<T>(request: IDBRequest<T>): Promise<T> {
@@ -22,7 +22,7 @@ export function onDatabaseLost(listener: () => void): void {
 
 function database(): Promise<IDBDatabase> {
   opened ??= (async () => {
-    const request = indexedDB.open(NAME, 2);
+    const request = indexedDB.open(NAME, 3);
     request.onupgradeneeded = () => {
       const { objectStoreNames: before } = request.result;
       // Stores of an earlier version of the page.

@@ -1,29 +1,38 @@
-import { computed, signal } from "@preact/signals";
+import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import { convertMessages, fitMessages } from "ctxweave/chat";
 import type { ChatFormat, CtxweaveError, Diagnostic, FitOptions, FitReport } from "ctxweave/chat";
 import { keepAddress, linkParams, numberIn, paramsOf, wordIn } from "../../shell/route.js";
+import { mirror, mirrorWorker } from "../../ui/mirror.js";
 import { PersistedDocument } from "../../ui/own.js";
-import { countRequest, itemsOf, readMessages } from "./items.js";
-import { applyMarks, keptMarks, NO_MARKS, type Edit, type Marks } from "./marks.js";
+import { LARGE } from "../../ui/text-parts.js";
+import { countRequest, itemsOf, readMessages, type Item } from "./items.js";
+import { applyMarks, keptMarks, NO_MARKS, type Edit, type Marked, type Marks } from "./marks.js";
 import { isExact, knownModel } from "./models.js";
 import { roleOf, textOf, type Read } from "./parts.js";
-import { chatOf, fieldsOf, messagesOf, modelOf, readRequest, requestOf, systemOf } from "./request.js";
+import { chatOf, fieldsOf, messagesOf, modelOf, readRequest, requestOf, systemOf, withMessages } from "./request.js";
 import { SAMPLES } from "./samples.js";
+import { requestAt, type OpenTurns } from "./session.js";
+import type { SessionTurns } from "../../reader/session-turns.js";
 import { FORMATS, STRATEGIES } from "./words.js";
 
 type Strategy = NonNullable<FitOptions["truncationStrategy"]>;
 
-/** The request as JSON, and the user's edits. */
+/** The request as JSON, and the user's edits; or a session, of which one request is shown. */
 export interface OpenChat {
   text: string;
   marks: Marks;
+  session?: OpenTurns;
 }
 
 export const own = new PersistedDocument<OpenChat>("chats");
 
-const opened = computed<OpenChat>(() => own.value.value ?? chatOfText(SAMPLES[0].json));
+/** In the worker: the document of the page. */
+const mirrored = signal<OpenChat | undefined>(undefined);
+
+const opened = computed<OpenChat>(() => mirrored.value ?? own.value.value ?? chatOfText(SAMPLES[0].json));
 export const text = computed(() => opened.value.text);
 export const marks = computed(() => opened.value.marks);
+export const session = computed(() => opened.value.session);
 
 /** Settings of the fit, by their names in the address. Absent ones have their defaults. */
 export interface Settings {
@@ -63,21 +72,121 @@ const fromParams = (params: URLSearchParams): Settings => ({
   ),
 });
 
+/** Everything that the worker computes for a large chat. */
+export interface ChatResults {
+  given: Given;
+  items: Item[];
+  marked: Marked | undefined;
+  fitCall: FitCall | undefined;
+  shown: Shown | Problem;
+}
+
+/** The inputs of the worker. */
+interface ChatInputs {
+  opened: OpenChat;
+  settings: Settings;
+  full: boolean;
+}
+
+/**
+ * Whether messages and reports of a large chat are needed in full, for a comparison or as JSON. To receive ten thousand
+ * messages blocks the page for longer than a frame.
+ */
+export const isFull = signal(false);
+
+/** The worker for large chats. */
+export const remote = mirror<ChatInputs, ChatResults>(() =>
+  text.value.length > LARGE ? { opened: opened.value, settings: settings.value, full: isFull.value } : undefined,
+);
+
+/** The worker's side of the same. */
+export const ofPage = (ready: Promise<unknown>) =>
+  mirrorWorker(
+    ready,
+    (inputs: ChatInputs) =>
+      batch(() => {
+        mirrored.value = inputs.opened;
+        settings.value = inputs.settings;
+        isFull.value = inputs.full;
+      }),
+    (): ChatResults => {
+      const all = { given: given.value, items: items.value, shown: shown.value };
+      return isFull.value ? { ...all, marked: marked.value, fitCall: fitCall.value } : shortened(all);
+    },
+  );
+
+/** Number of characters of a text that the view shows. */
+const SHOWN = 4001;
+
+/** Results without messages: with what the views of the window and of the fates show. */
+function shortened({ given: all, items: parts, shown: at }: Omit<ChatResults, "marked" | "fitCall">): ChatResults {
+  const numbers = (report: FitReport): FitReport => ({ ...report, messages: [] });
+  const head = (value: string): string => value.slice(0, SHOWN);
+  return {
+    given:
+      all.kind === "error"
+        ? all
+        : { kind: "chat", request: withMessages(all.request, []), read: [], report: numbers(all.report) },
+    items: parts.map((item) => ({ ...item, text: head(item.text) })),
+    marked: undefined,
+    fitCall: undefined,
+    shown: "kind" in at ? at : { ...at, now: shortenedFit(at.now) },
+  };
+
+  function shortenedFit(fit: Fitted): Fitted {
+    return {
+      ...fit,
+      given: withMessages(fit.given, []),
+      fitted: [],
+      report: numbers(fit.report),
+      rows: fit.rows.map((row) => (row.kind === "message" ? { ...row, text: row.text.slice(0, 421) } : row)),
+    };
+  }
+}
+
+/** A large chat whose results are not there yet. */
+const PENDING: Problem = { kind: "error", code: "pending", message: "the chat is being read" };
+
 /** The open sample. */
 export const sample = computed(() => SAMPLES.find(({ json }) => json === text.value));
 
-const chatOfText = (json: string): OpenChat => ({ text: json, marks: NO_MARKS });
+function chatOfText(json: string): OpenChat {
+  return { text: json, marks: NO_MARKS };
+}
 
 /** The document of a link: only the text in older links, or the text and its marks. */
 export function linked(content: unknown): OpenChat {
-  const { text: json, marks: done } = fieldsOf(content) as Partial<OpenChat>;
-  return typeof json === "string" ? { text: json, marks: done ?? NO_MARKS } : chatOfText(String(content));
+  const { text: json, marks: done, session } = fieldsOf(content) as Partial<OpenChat>;
+  if (typeof json !== "string") return chatOfText(String(content));
+  return { text: json, marks: done ?? NO_MARKS, ...(session ? { session } : {}) };
 }
 
 /** A sample replaces the user's document only after confirmation. */
 export async function open(json: string, isOwn: boolean): Promise<void> {
   if (!(await own.offer(chatOfText(json), isOwn))) return;
   change({ limit: undefined, model: undefined });
+}
+
+/** Opens a session at its last request. */
+export async function openSession(turns: SessionTurns): Promise<void> {
+  const session = { ...turns, turn: Math.max(turns.turns.length - 1, 0) };
+  if (await own.offer({ text: "", marks: NO_MARKS, session }, true)) change({ limit: undefined, model: undefined });
+}
+
+/** Shows another request of the session. Edits stay while its messages begin alike. */
+export function showTurn(turn: number): void {
+  const now = opened.peek();
+  const before = now.session;
+  if (!before) return;
+  const segment = (at: number): number | undefined => before.turns[at]?.segment;
+  const kept = segment(turn) === segment(before.turn) ? now.marks : NO_MARKS;
+  own.note({ ...now, marks: kept, session: { ...before, turn } });
+}
+
+/** Replaces the session by its shown request, as a chat to edit. */
+export function editTurn(): void {
+  const now = session.peek();
+  if (now) own.show(chatOfText(JSON.stringify(requestAt(now), null, 2)), true);
 }
 
 /** Opens the document of the link, the sample that it names, the last document, or the first sample. */
@@ -108,7 +217,8 @@ export function edit(json: string): void {
   const before = marks.peek();
   const isMarked = Object.keys(before.edits).length + before.pinned.length > 0;
   let kept = before;
-  if (isMarked) {
+  // The edits of a large chat stay: comparing its messages takes too long for each letter.
+  if (isMarked && !remote.isUsed.peek()) {
     try {
       kept = keptMarks(before, messagesOf(readRequest(text.peek())), messagesOf(readRequest(json)));
     } catch {
@@ -122,22 +232,22 @@ export function edit(json: string): void {
 export function mark(id: string, what: Edit | undefined): void {
   const { [id]: _, ...rest } = marks.peek().edits;
   const edits = what === undefined ? rest : { ...rest, [id]: what };
-  own.show({ text: text.peek(), marks: { ...marks.peek(), edits } }, true);
+  own.show({ ...opened.peek(), marks: { ...marks.peek(), edits } }, true);
 }
 
 export function togglePin(message: number): void {
   const { pinned, edits } = marks.peek();
   const next = pinned.includes(message) ? pinned.filter((one) => one !== message) : [...pinned, message];
-  own.show({ text: text.peek(), marks: { edits, pinned: next } }, true);
+  own.show({ ...opened.peek(), marks: { edits, pinned: next } }, true);
 }
 
 /** Unpins all messages. */
 export function clearPins(): void {
-  own.show({ text: text.peek(), marks: { ...marks.peek(), pinned: [] } }, true);
+  own.show({ ...opened.peek(), marks: { ...marks.peek(), pinned: [] } }, true);
 }
 
 export function clearMarks(): void {
-  own.show({ text: text.peek(), marks: NO_MARKS }, true);
+  own.show({ ...opened.peek(), marks: NO_MARKS }, true);
 }
 
 interface Problem {
@@ -151,7 +261,12 @@ const problemOf = (error: unknown): Problem => {
   return { kind: "error", code, message };
 };
 
-const parsed = computed<{ kind: "request"; request: unknown } | Problem>(() => {
+const parsed: ReadonlySignal<{ kind: "request"; request: unknown } | Problem> = computed(() => {
+  if (session.value) return { kind: "request", request: requestAt(session.value) };
+  if (remote.isUsed.value) {
+    const now = given.value;
+    return now.kind === "error" ? now : { kind: "request", request: now.request };
+  }
   try {
     return { kind: "request", request: readRequest(text.value) };
   } catch (error) {
@@ -175,8 +290,11 @@ export const counting = computed<Pick<FitOptions, "model" | "tokenizer">>(() => 
   return known.vocabulary && !isExact(known) ? { model: known.name, tokenizer: "heuristic" } : { model: known.name };
 });
 
+type Given = { kind: "chat"; request: unknown; read: Read[]; report: FitReport } | Problem;
+
 /** The request, with its token costs. */
-export const given = computed<{ kind: "chat"; request: unknown; read: Read[]; report: FitReport } | Problem>(() => {
+export const given: ReadonlySignal<Given> = computed(() => {
+  if (remote.isUsed.value) return remote.results.value?.given ?? PENDING;
   const now = parsed.value;
   if (now.kind === "error") return now;
   try {
@@ -189,7 +307,8 @@ export const given = computed<{ kind: "chat"; request: unknown; read: Read[]; re
 });
 
 /** The items in the window. */
-export const items = computed(() => {
+export const items = computed<Item[]>(() => {
+  if (remote.isUsed.value) return remote.results.value?.items ?? [];
   const now = given.value;
   if (now.kind === "error") return [];
   return itemsOf(now.request, now.read, now.report, { ...counting.value, format: now.report.format });
@@ -205,7 +324,7 @@ export const isLimited = computed(
 
 export const limit = computed(() => {
   const all = whole.value ?? 0;
-  const free = own.isOwn.value && !sample.value ? all : Math.ceil(all / 2);
+  const free = (mirrored.value || own.isOwn.value) && !sample.value ? all : Math.ceil(all / 2);
   return settings.value.limit ?? model.value?.limit ?? Math.max(free, 16);
 });
 
@@ -241,14 +360,22 @@ function editsOf(results: Settings["results"], always: boolean): Pick<FitOptions
 }
 
 /** The request after the user's edits, before it is fitted. */
-export const marked = computed(() => {
+export const marked = computed<Marked | undefined>(() => {
+  if (remote.isUsed.value) return remote.results.value?.marked;
   const now = given.value;
   if (now.kind === "error") return undefined;
   return applyMarks(now.request, now.read, marks.value, { ...counting.value, format: now.report.format });
 });
 
+interface FitCall {
+  request: unknown;
+  chat: unknown[];
+  options: FitOptions;
+}
+
 /** The arguments of `fitMessages`, and the request with the chat. */
-export const fitCall = computed<{ request: unknown; chat: unknown[]; options: FitOptions } | undefined>(() => {
+export const fitCall = computed<FitCall | undefined>(() => {
+  if (remote.isUsed.value) return remote.results.value?.fitCall;
   const now = given.value;
   if (now.kind === "error") return undefined;
   const { request, places } = marked.value ?? { request: now.request, places: [] };
@@ -267,6 +394,10 @@ export const fitCall = computed<{ request: unknown; chat: unknown[]; options: Fi
 });
 
 export const outcome = computed<Outcome>(() => {
+  if (remote.isUsed.value) {
+    const at = remote.results.value?.shown ?? PENDING;
+    return "kind" in at ? at : (at.problem ?? at.now);
+  }
   const now = given.value;
   if (now.kind === "error") return now;
   try {
@@ -288,8 +419,14 @@ export const outcome = computed<Outcome>(() => {
   }
 });
 
+interface Shown {
+  now: Fitted;
+  problem?: Problem;
+}
+
 /** What the view shows: the result, or, if nothing fits, the request with the user's edits and the reason. */
-export const shown = computed<{ now: Fitted; problem?: Problem } | Problem>(() => {
+export const shown = computed<Shown | Problem>(() => {
+  if (remote.isUsed.value) return remote.results.value?.shown ?? PENDING;
   const all = given.value;
   const result = outcome.value;
   if (all.kind === "error") return all;

@@ -1,4 +1,4 @@
-import { effect, useSignal } from "@preact/signals";
+import { effect, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Failed } from "../../ui/failed.js";
 import { Segmented } from "../../ui/fields.js";
@@ -14,14 +14,17 @@ import { Panes } from "../../ui/panes.js";
 import { ResultPane } from "../../ui/result-pane.js";
 import { Tabs } from "../../ui/tabs.js";
 import { CHAT_SHARES, TokenBar, type Share } from "../../ui/token-bar.js";
+import { LARGE, TextField } from "../../ui/text-parts.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
 import { useAddress } from "../../ui/use-address.js";
+import type { SessionTurns } from "../../reader/session-turns.js";
 import { CachePanel } from "./cache-panel.js";
 import { codeOfChat } from "./code.js";
 import { ComparePanel } from "./compare-panel.js";
 import { Messages } from "./messages.js";
 import { ownPrices } from "./prices.js";
 import { SAMPLES } from "./samples.js";
+import { SessionPanel } from "./session-panel.js";
 import { FormatPicker, Settings } from "./settings.js";
 import {
   begin,
@@ -29,14 +32,18 @@ import {
   clearPins,
   edit,
   follow,
+  isFull,
   isLimited,
   limit,
   marks,
   model,
   open,
+  openSession,
   own,
+  remote,
   sample,
   sent,
+  session,
   shown,
   text,
   type Fitted,
@@ -65,7 +72,9 @@ export function ChatsView() {
       if (vocabulary) void loadVocabulary(vocabulary);
     });
   }, []);
-  useOpener({ hint: "Drop the chat to open it", ready: own.value.value !== undefined, onFile: read });
+  const ready = own.value.value !== undefined;
+  const onSession = (turns: SessionTurns): void => void openSession(turns);
+  useOpener({ hint: "Drop the chat to open it", ready, onFile: read, onSession });
   return (
     <div class="loom">
       <h1 class="visually-hidden">Contents of a chat's window, and the fitted chat</h1>
@@ -90,16 +99,18 @@ export function ChatsView() {
       <Panes class="of-files" panes={PANES}>
         <section class="pane edit-pane" aria-label="Chat">
           <Settings />
-          <textarea
-            class={text.value.includes("\n") ? "source-text code" : "source-text"}
-            aria-label="Chat messages, JSON"
-            spellcheck={false}
-            autocapitalize="off"
-            autocomplete="off"
-            placeholder="A request body, or an array of messages"
-            value={text.value}
-            onInput={(event) => edit(event.currentTarget.value)}
-          />
+          {session.value ? (
+            <SessionPanel open={session.value} />
+          ) : (
+            <TextField
+              class={text.value.length <= LARGE && text.value.includes("\n") ? "code" : ""}
+              label="Chat messages, JSON"
+              placeholder="A request body, or an array of messages"
+              text={text.value}
+              part={part}
+              onText={edit}
+            />
+          )}
         </section>
         <Result />
       </Panes>
@@ -107,11 +118,25 @@ export function ChatsView() {
   );
 }
 
+remote.start = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+
+/** The shown part of a large chat's text. */
+const part = signal(0);
+
 type Shown = "window" | "messages" | "compare" | "cache" | "json";
 
 function Result() {
   const tab = useSignal<Shown>("window");
   const at = shown.value;
+  if ("kind" in at && at.code === "pending") {
+    return (
+      <ResultPane label="Fitted chat">
+        <p class="loading" role="status">
+          Reading the chat…
+        </p>
+      </ResultPane>
+    );
+  }
   if ("kind" in at) {
     return (
       <Failed label="Fitted chat" code={at.code} message={at.message}>
@@ -143,7 +168,10 @@ function Result() {
           { id: "json", name: "JSON" },
         ]}
         chosen={tab.value}
-        onChoose={(id) => (tab.value = id)}
+        onChoose={(id) => {
+          tab.value = id;
+          isFull.value = id !== "window" && id !== "messages";
+        }}
       >
         {tab.value === "window" ? <WindowPanel now={now} /> : null}
         {tab.value === "messages" ? (

@@ -51,13 +51,19 @@ export function WindowPanel({ now }: { now: Fitted }) {
   const shown = useSignal<Kind | "all">("all");
   const order = useSignal<"size" | "place">("size");
   const most = useSignal(ROWS);
+  const query = useSignal("");
   const chosen = useSignal<string | undefined>(undefined);
   const list = useRef<HTMLOListElement>(null);
   const all = items.value;
   const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => all.some((item) => item.kind === kind));
   const sum = (some: readonly Item[]): number => some.reduce((total, one) => total + one.tokens, 0);
   const kind = shown.value !== "all" && kinds.includes(shown.value) ? shown.value : "all";
-  const found = kind === "all" ? all : all.filter((item) => item.kind === kind);
+  const needle = query.value.trim().toLocaleLowerCase();
+  const found = all.filter(
+    (item) =>
+      (kind === "all" || item.kind === kind) &&
+      (needle === "" || `${item.name} ${item.text}`.toLocaleLowerCase().includes(needle)),
+  );
   const sorted = order.value === "size" ? found.toSorted((a, b) => b.tokens - a.tokens) : found;
   const fates = new Map(now.rows.flatMap((row) => (row.kind === "message" ? [[row.row.index, row] as const] : [])));
   const choose = (id: string): void => {
@@ -97,6 +103,17 @@ export function WindowPanel({ now }: { now: Fitted }) {
         <p class="quiet-text">
           {plural(found.filter((item) => item.kind !== "overhead").length, "part")} of the request
         </p>
+        <input
+          type="search"
+          class="window-search"
+          placeholder="Search"
+          aria-label="Search the parts"
+          value={query.value}
+          onInput={(event) => {
+            query.value = event.currentTarget.value;
+            most.value = ROWS;
+          }}
+        />
         <label for="items-order">Order</label>
         <Select
           id="items-order"

@@ -47,12 +47,17 @@ export function linesOf(text: string): Boxes {
 const MIN_BLOCK_BOXES = 120;
 const MAX_BLOCK_BOXES = 600;
 
-export function blocksOf(text: string, { ends }: Boxes): Blocks {
+/** The same for boxes without tokens, which are lines. */
+const MIN_BLOCK_LINES = 20;
+const MAX_BLOCK_LINES = 60;
+
+export function blocksOf(text: string, { ends, ids }: Boxes): Blocks {
+  const [least, most] = ids ? [MIN_BLOCK_BOXES, MAX_BLOCK_BOXES] : [MIN_BLOCK_LINES, MAX_BLOCK_LINES];
   const blocks = [0];
   let first = 0;
   for (const [at, end] of ends.entries()) {
     const boxes = at + 1 - first;
-    if (boxes >= MAX_BLOCK_BOXES || (boxes >= MIN_BLOCK_BOXES && text.charCodeAt(end - 1) === 10)) {
+    if (boxes >= most || (boxes >= least && text.charCodeAt(end - 1) === 10)) {
       first = at + 1;
       blocks.push(first);
     }

@@ -4,7 +4,9 @@ import type { TextPiece, TokenSpans, TruncatedText } from "ctxweave/tokens";
 import { keepAddress, linkParams, paramsOf } from "../../shell/route.js";
 import { attempt, type Attempt } from "../../ui/attempt.js";
 import { count, plural, tokens } from "../../ui/format.js";
+import { isWorker, mirror, mirrorWorker } from "../../ui/mirror.js";
 import { PersistedDocument } from "../../ui/own.js";
+import { LARGE } from "../../ui/text-parts.js";
 import { isEncoding, isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
 import { blocksOf, boxesOf, linesOf, type Blocks, type Boxes } from "./layout.js";
 import { marksOfCut, marksOfPieces, NO_MARKS, type Marks } from "./marks.js";
@@ -27,16 +29,56 @@ export function change(fields: Partial<Settings>): void {
 const LONG = 50_000;
 const PAUSE = 250;
 
-/** The processed text: the current one, or that of a moment ago. */
-export const settled = signal("");
+/** Everything that the worker computes for a large text. */
+interface TokenResults {
+  spans: TokenSpans | undefined;
+  total: number;
+  boxes: Boxes;
+  blocks: Blocks;
+  cut: Attempt<TruncatedText> | undefined;
+  pieces: Attempt<TextPiece[]> | undefined;
+}
+
+/** The worker for large texts. */
+export const remote = mirror<{ text: string; settings: Settings }, TokenResults>(() =>
+  text.value.length > LARGE ? { text: text.value, settings: settings.value } : undefined,
+);
+
+/** In the worker: the text of the page. */
+const mirrored = signal<string | undefined>(undefined);
+
+/** The worker's side of the same. */
+export const ofPage = (ready: Promise<unknown>) =>
+  mirrorWorker(
+    ready,
+    (inputs: { text: string; settings: Settings }) => {
+      mirrored.value = inputs.text;
+      settings.value = inputs.settings;
+    },
+    (): TokenResults => ({
+      spans: spans.value,
+      total: total.value,
+      boxes: boxes.value,
+      blocks: blocks.value,
+      cut: cut.value,
+      pieces: pieces.value,
+    }),
+  );
+
+/** The text that the results are of: the current one, or that of a moment ago. */
+const local = signal("");
+export const settled = computed<string>(() =>
+  remote.isUsed.value ? (remote.inputs.value?.text ?? "") : (mirrored.value ?? local.value),
+);
 
 effect(() => {
+  if (isWorker || remote.isUsed.value) return undefined;
   const now = text.value;
-  if (now.length < LONG || untracked(() => settled.value) === "") {
-    settled.value = now;
+  if (now.length < LONG || untracked(() => local.value) === "") {
+    local.value = now;
     return undefined;
   }
-  const timer = setTimeout(() => (settled.value = now), PAUSE);
+  const timer = setTimeout(() => (local.value = now), PAUSE);
   return () => clearTimeout(timer);
 });
 
@@ -54,16 +96,32 @@ const isExact = computed(() => !ESTIMATES.includes(tokenizer.value));
 
 /** The tokens of the text, if the tokenizer has them. */
 export const spans = computed<TokenSpans | undefined>(() =>
-  isExact.value ? tokenSpans(settled.value, { tokenizer: tokenizer.value }) : undefined,
+  remote.isUsed.value
+    ? remote.results.value?.spans
+    : isExact.value
+      ? tokenSpans(settled.value, { tokenizer: tokenizer.value })
+      : undefined,
 );
+
+const NO_BOXES: Boxes = { ends: new Uint32Array(), tokens: new Uint32Array(1) };
 
 /** Number of tokens of the text. */
 export const total = computed(
-  () => spans.value?.ids.length ?? countTokens(settled.value, { tokenizer: tokenizer.value }),
+  () =>
+    (remote.isUsed.value ? (remote.results.value?.total ?? 0) : spans.value?.ids.length) ??
+    countTokens(settled.value, { tokenizer: tokenizer.value }),
 );
 
-export const boxes = computed<Boxes>(() => (spans.value ? boxesOf(spans.value) : linesOf(settled.value)));
-export const blocks = computed<Blocks>(() => blocksOf(settled.value, boxes.value));
+export const boxes = computed<Boxes>(() =>
+  remote.isUsed.value
+    ? (remote.results.value?.boxes ?? NO_BOXES)
+    : spans.value
+      ? boxesOf(spans.value)
+      : linesOf(settled.value),
+);
+export const blocks = computed<Blocks>(() =>
+  remote.isUsed.value ? (remote.results.value?.blocks ?? [0]) : blocksOf(settled.value, boxes.value),
+);
 
 /** Maximum tokens of the truncated text, and of a piece. */
 export const limit = computed(() => settings.value.limit ?? Math.ceil(total.value / 2));
@@ -73,15 +131,19 @@ export const piece = computed(() => settings.value.piece ?? Math.min(Math.max(Ma
 const asked = computed(() => ({ ...settings.value, tokenizer: tokenizer.value }));
 
 export const cut = computed<Attempt<TruncatedText> | undefined>(() =>
-  settings.value.shown === "cut"
-    ? attempt(() => truncateText(settled.value, limit.value, cutOptions(asked.value)))
-    : undefined,
+  remote.isUsed.value
+    ? remote.results.value?.cut
+    : settings.value.shown === "cut"
+      ? attempt(() => truncateText(settled.value, limit.value, cutOptions(asked.value)))
+      : undefined,
 );
 
 export const pieces = computed<Attempt<TextPiece[]> | undefined>(() =>
-  settings.value.shown === "split"
-    ? attempt(() => splitText(settled.value, splitOptions(asked.value, piece.value)))
-    : undefined,
+  remote.isUsed.value
+    ? remote.results.value?.pieces
+    : settings.value.shown === "split"
+      ? attempt(() => splitText(settled.value, splitOptions(asked.value, piece.value)))
+      : undefined,
 );
 
 /** The marks in the text. */
@@ -102,6 +164,9 @@ export const summary = computed(() => {
   if (shown === "split" && parts) return `${plural(parts.length, "piece")} of at most ${tokens(piece.value)}`;
   return "";
 });
+
+/** The shown part of a large text. */
+export const part = signal(0);
 
 /** Replaces the open text. */
 export async function open(content: string, isOwn: boolean): Promise<void> {

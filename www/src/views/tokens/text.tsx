@@ -2,9 +2,10 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { plural } from "../../ui/format.js";
 import { Windowed } from "../../ui/windowed.js";
-import { blockAt, heatOf, type Boxes } from "./layout.js";
+import { LARGE, partAt, partRange } from "../../ui/text-parts.js";
+import { blockAt, heatOf, type Blocks, type Boxes } from "./layout.js";
 import type { Mark, Marks, Stretch } from "./marks.js";
-import { blocks, boxes, marks, settings, settled, spans, tokenizer } from "./state.js";
+import { blocks, boxes, marks, part, remote, settings, settled, spans, tokenizer } from "./state.js";
 
 /** Estimated characters per line, until a block is rendered. */
 const IN_A_LINE = 70;
@@ -16,8 +17,8 @@ const inSight = signal<number | undefined>(undefined);
 /** The text, box by box. Only visible blocks are rendered, so that a megabyte is as fast as a line. */
 export function TokenText() {
   const text = settled.value;
-  const all = blocks.value;
-  if (text === "") return <p class="empty">No text.</p>;
+  const all = blocksInPart();
+  if (text === "") return remote.isBusy.value ? <p class="loading">Counting…</p> : <p class="empty">No text.</p>;
   const at = (block: number): [number, number] => [all[block] as number, all[block + 1] as number];
   const ends = boxes.value.ends;
   const estimate = (block: number): number => {
@@ -30,7 +31,7 @@ export function TokenText() {
     <div class="token-area">
       <Windowed
         // A new text or width invalidates all measured heights.
-        key={`${text.length} ${all.length} ${tokenizer.value} ${ids} ${shown}`}
+        key={`${text.length > LARGE ? part.value : text.length} ${all.length} ${tokenizer.value} ${ids} ${shown}`}
         class={`token-text by-${shown === "tokens" ? colours : "tokens"}`}
         label="The text with its tokens"
         count={all.length - 1}
@@ -38,9 +39,18 @@ export function TokenText() {
         inSight={inSight.value}
         item={(block) => <Block range={at(block)} boxes={boxes.value} marks={marks.value} />}
       />
-      {all.length > 3 ? <HeatMap /> : null}
+      {blocks.value.length > 3 ? <HeatMap /> : null}
     </div>
   );
+}
+
+/** The blocks of the text, or of the shown part of a large one. */
+function blocksInPart(): Blocks {
+  const all = blocks.value;
+  const text = settled.value;
+  if (text.length <= LARGE) return all;
+  const [from, to] = partRange(text, part.value);
+  return all.slice(blockAt(boxes.value, all, from), blockAt(boxes.value, all, Math.max(to - 1, from)) + 2);
 }
 
 /** The tokens of one block. */
@@ -164,9 +174,10 @@ function HeatMap() {
       title="Tokens per character over the length of the text: click to go there"
       onClick={(event) => {
         const { top, height } = event.currentTarget.getBoundingClientRect();
-        const part = (event.clientY - top) / height;
-        const place = ends[Math.min(Math.floor(part * ends.length), ends.length - 1)] ?? 0;
-        inSight.value = blockAt(boxes.value, blocks.value, place);
+        const ratio = (event.clientY - top) / height;
+        const place = ends[Math.min(Math.floor(ratio * ends.length), ends.length - 1)] ?? 0;
+        if (settled.value.length > LARGE) part.value = partAt(place);
+        inSight.value = blockAt(boxes.value, blocksInPart(), place);
       }}
     >
       {stripes.map(({ level, characters, tokens }, at) => (

@@ -7,18 +7,35 @@ import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
+import { TextField } from "../../ui/text-parts.js";
 import { useAddress } from "../../ui/use-address.js";
 import { codeOfTokens } from "./code.js";
 import { TokenizerPicker } from "./picker.js";
 import { Result } from "./result.js";
 import { SAMPLES } from "./samples.js";
 import "../../styles/token-text.css";
-import { begin, busy, follow, open, openFile, own, problem, settled, spans, text, total } from "./state.js";
+import {
+  begin,
+  busy,
+  follow,
+  open,
+  openFile,
+  own,
+  part,
+  problem,
+  remote,
+  settled,
+  spans,
+  text,
+  total,
+} from "./state.js";
 
 const PANES = [
   { id: "edit", name: "Text" },
   { id: "result", name: "Tokens" },
 ] as const;
+
+remote.start = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
 
 /** A text on one side, its tokens on the other: their boundaries and ids, and the result of a cut or a split. */
 export function TokensView() {
@@ -57,15 +74,12 @@ export function TokensView() {
             <TokenizerPicker />
             <Figures />
           </div>
-          <textarea
-            class="source-text"
-            aria-label="Text"
-            spellcheck={false}
-            autocapitalize="off"
-            autocomplete="off"
+          <TextField
+            label="Text"
             placeholder="Any text"
-            value={text.value}
-            onInput={(event) => own.edit(event.currentTarget.value)}
+            text={text.value}
+            part={part}
+            onText={(next) => own.edit(next)}
           />
         </section>
         <Result />

@@ -1,39 +1,16 @@
-/** Detects the kind of a dropped or pasted item, and the view for it. The user can open it as another kind. */
+/** The kinds of dropped items, in words, and the view for each. */
 
 import type { Identification } from "ctxweave/commits";
-import { loadArea } from "../shell/area.js";
-import { plural } from "./format.js";
+import { plural } from "../ui/format.js";
 
 /** A view that opens dropped items. */
 export type Target = "chats" | "commits" | "loom" | "folders" | "workspace" | "operators" | "tokens";
 
+/** The kind of an item, for people, and its view; no view for an unknown kind. */
 export interface Guess {
-  /** The view for it; undefined for an unknown kind. */
   view: Target | undefined;
-  /** Its kind, in words that complete "this is". */
+  /** Completes "this is". */
   what: string;
-  /** A file of another loom, which has to be imported first. */
-  imported?: true;
-}
-
-/** Detects the kind of several files, or a folder, by their paths. */
-export async function detectFiles(paths: readonly string[]): Promise<Guess | undefined> {
-  const found = await identified(paths);
-  const isOne = paths.length === 1;
-  if (found.kind === "contextFile")
-    return { view: "folders", what: isOne ? "a context file" : "a folder with context files" };
-  if (found.kind === "workspace") return { view: "workspace", what: isOne ? "a file of a workspace" : "a workspace" };
-  return undefined;
-}
-
-/** Detects the kind of a file, by name and content. */
-export async function detect(name: string, bytes: Uint8Array): Promise<Guess> {
-  return (await detectFiles([name])) ?? guessOf(await identified(bytes));
-}
-
-async function identified(input: Uint8Array | readonly string[]): Promise<Identification> {
-  const [{ identify }] = await Promise.all([import("ctxweave/commits"), loadArea("commits")]);
-  return identify(input);
 }
 
 const BODIES = {
@@ -61,7 +38,10 @@ const SESSIONS = {
   "generic-v1": "a session, one message per line",
 };
 
-function guessOf(found: Identification): Guess {
+const LOOMS: Record<string, string> = { chatgpt: "ChatGPT", "open-webui": "Open WebUI", claude: "Claude" };
+
+/** The view and the words for what `identify` found in a file. */
+export function guessOf(found: Identification): Guess {
   switch (found.kind) {
     case "chat": {
       const list = found.field === "" ? `an array of ${plural(found.count, "chat message")}` : "a chat";
@@ -70,7 +50,10 @@ function guessOf(found: Identification): Guess {
     case "session":
       return { view: "commits", what: SESSIONS[found.format] };
     case "loomFile":
-      return { view: "loom", what: "a file of another loom", imported: true };
+      return {
+        view: "loom",
+        what: found.format === "messages" ? "a chat, as a Loom tree" : `a file of ${LOOMS[found.format] ?? found.format}`,
+      };
     case "tree":
       return { view: "loom", what: "a Loom tree" };
     case "template":
@@ -86,4 +69,13 @@ function guessOf(found: Identification): Guess {
     default:
       return { view: undefined, what: `an unknown format (${found.evidence[0]?.found})` };
   }
+}
+
+/** The view and the words for several files, or a folder; undefined if their paths identify nothing. */
+export function guessOfPaths(found: Identification, isOne: boolean): Guess | undefined {
+  if (found.kind !== "contextFile" && found.kind !== "workspace") return undefined;
+  if (isOne) return guessOf(found);
+  return found.kind === "contextFile"
+    ? { view: "folders", what: "a folder with context files" }
+    : { view: "workspace", what: "a workspace" };
 }

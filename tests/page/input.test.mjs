@@ -1,0 +1,151 @@
+// Large input: computed in a worker, edited part by part, and refused with its size if it is too large.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { findings } from "./axe.mjs";
+import {
+  chooseTab,
+  drop,
+  eventually,
+  fitsAcross,
+  LOOKS,
+  number,
+  screenshots,
+  showPane,
+  start,
+  visit,
+} from "./harness.mjs";
+
+let site;
+before(async () => {
+  site = await start();
+});
+after(() => site.stop());
+
+const chat = (count) =>
+  JSON.stringify(
+    Array.from({ length: count }, (_, at) => ({
+      role: at % 2 ? "assistant" : "user",
+      content: `Message ${at}: how much wool is there now, and where is it kept?`,
+    })),
+  );
+const kept = (page) => page.locator('[data-many="kept"]').textContent();
+const field = (page) => page.getByLabel("Chat messages, JSON");
+const total = async (page) => number(/[\d,]+/.exec(await page.locator("[data-total]").textContent())[0]);
+const dropSize = (page, name, bytes) =>
+  page.evaluate(
+    ([name, bytes]) => {
+      const dataTransfer = new DataTransfer();
+      const piece = `${"wool ".repeat(200_000)}\n`;
+      dataTransfer.items.add(
+        new File(
+          Array.from({ length: Math.ceil(bytes / piece.length) }, () => piece),
+          name,
+        ),
+      );
+      document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    },
+    [name, bytes],
+  );
+
+describe("a chat of 10,000 messages", () => {
+  it("is fitted, and each edit of a part of its text is counted", async () => {
+    await visit(site, "#/chats", async (page) => {
+      await drop(page, "large.json", chat(10_000));
+      await eventually(async () => assert.equal(await kept(page), "10,000 kept"));
+      const before = await total(page);
+      assert.ok((await field(page).inputValue()).length <= 50_000, "a field with all of it would block the page");
+      await field(page).evaluate((e) => {
+        const at = e.value.indexOf("how much wool");
+        e.setSelectionRange(at, at);
+      });
+      await field(page).pressSequentially("tell me ");
+      await eventually(async () => assert.ok((await total(page)) > before));
+      // The parts after the first can be reached, and are the same text.
+      await page.getByRole("slider", { name: "Part of the text" }).press("End");
+      await eventually(async () => assert.match(await field(page).inputValue(), /Message 9999: .*\]$/));
+      await chooseTab(page, /Messages/);
+      await page.locator('[data-message="0"]').getByText("tell me how much wool").waitFor();
+    });
+  });
+
+  it("has its comparison and its JSON in full", async () => {
+    await visit(site, "#/chats", async (page) => {
+      await drop(page, "large.json", chat(4000));
+      await eventually(async () => assert.equal(await kept(page), "4,000 kept"));
+      await chooseTab(page, "JSON");
+      await eventually(async () =>
+        assert.match(await page.locator('[data-json="messages"]').textContent(), /Message 3999/),
+      );
+    });
+  });
+
+  it("reports an error in its text", async () => {
+    await visit(site, "#/chats", async (page) => {
+      await drop(page, "large.json", chat(10_000));
+      await eventually(async () => assert.equal(await kept(page), "10,000 kept"));
+      await field(page).press("Control+Home");
+      await field(page).pressSequentially("x");
+      await page.locator('[data-error-code]:text("invalid_json")').waitFor();
+    });
+  });
+});
+
+describe("a text of 2 MB", () => {
+  it("is counted, and shown part by part", async () => {
+    await visit(site, "#/tokens", async (page) => {
+      await page.locator('[data-figure="characters"]').waitFor();
+      await dropSize(page, "large.txt", 2_000_000);
+      await eventually(async () =>
+        assert.equal(await page.locator('[data-figure="characters"]').textContent(), "2,000,002"),
+      );
+      assert.ok((await page.getByRole("textbox", { name: "Text" }).inputValue()).length <= 50_000);
+      await page.locator(".token-block").first().waitFor();
+      await page.getByRole("button", { name: "Next" }).click();
+      await eventually(async () =>
+        assert.match(await page.locator(".text-parts output").textContent(), /^Part 2 of 41$/),
+      );
+      await page.locator(".token-block").first().waitFor();
+    });
+  });
+});
+
+describe("too large input", () => {
+  for (const [name, bytes, limit] of [
+    ["hundred.json", 100_000_000, /100 MB: this page opens up to 64 MB/],
+    ["two-hundred.txt", 200_000_000, /200 MB: this page opens up to 64 MB/],
+    ["forty.txt", 40_000_000, /40 MB: this page opens up to 32 MB/],
+  ]) {
+    it(`${name} is refused with its size, and the page goes on`, async () => {
+      await visit(site, "#/tokens", async (page) => {
+        await page.locator('[data-figure="characters"]').waitFor();
+        const before = await page.locator('[data-figure="characters"]').textContent();
+        await dropSize(page, name, bytes);
+        await eventually(async () => assert.match(await page.locator(".arrived").textContent(), limit));
+        assert.equal(await page.locator('[data-figure="characters"]').textContent(), before);
+      });
+    });
+  }
+});
+
+describe("how it looks", () => {
+  for (const { size, ...options } of LOOKS) {
+    it(`${size}, ${options.colorScheme}`, async () => {
+      await visit(
+        site,
+        "#/chats",
+        async (page) => {
+          await drop(page, "large.json", chat(3000));
+          await page.locator('[data-many="kept"]:text("3,000 kept")').waitFor({ state: "attached" });
+          await showPane(page, "Chat and settings");
+          await page.locator(".text-parts").waitFor();
+          await fitsAcross(page);
+          assert.deepEqual(await findings(page), []);
+          await page.screenshot({ path: join(screenshots, `input-${size}-${options.colorScheme}.png`) });
+        },
+        options,
+      );
+    });
+  }
+});

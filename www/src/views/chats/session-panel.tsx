@@ -1,0 +1,106 @@
+import { count, plural, tokens } from "../../ui/format.js";
+import { dollars, money, priceOf } from "./prices.js";
+import { costOf, isCompacted, sumsOf, type OpenTurns } from "./session.js";
+import { editTurn, model, showTurn } from "./state.js";
+import "../../styles/cache.css";
+import "../../styles/session.css";
+
+/** The requests of a session: their tokens and costs, and a slider that chooses the one whose contents are shown. */
+export function SessionPanel({ open }: { open: OpenTurns }) {
+  const { turns, turn, name } = open;
+  const now = turns[turn];
+  if (!now) return <p class="empty">{name} has no answer of a model.</p>;
+  const last = turns.length - 1;
+  const price = priceOf(model.value?.name);
+  const sums = sumsOf(turns);
+  const compactions = turns.filter((_, at) => isCompacted(turns, at)).length;
+  const place = isCompacted(turns, turn) ? ", the first after a compaction" : "";
+  return (
+    <section class="session-turns" aria-labelledby="session-title">
+      <h2 id="session-title">{name}</h2>
+      <label class="slider">
+        <span>Request</span>
+        <input
+          type="range"
+          min={0}
+          max={last}
+          value={turn}
+          aria-label="Request of the session"
+          aria-valuetext={`${turn + 1} of ${turns.length}, ${tokens(now.tokens)}${place}`}
+          onInput={(event) => showTurn(Number(event.currentTarget.value))}
+        />
+        <output data-turn>
+          {count(turn + 1)} of {count(turns.length)}
+        </output>
+      </label>
+      <Bars open={open} />
+      <dl class="session-figures">
+        <Figure id="tokens" name="This request" value={tokens(now.tokens)}>
+          {price ? money(costOf(now, price)) : undefined}
+        </Figure>
+        <Figure id="cached" name="Read from the cache, estimated" value={tokens(now.cached)} />
+        <Figure id="answer" name="Its answer" value={tokens(now.answer)} />
+        <Figure id="all" name={`All ${plural(turns.length, "request")}`} value={tokens(sums.tokens)}>
+          {price ? money(turns.reduce((sum, one) => sum + costOf(one, price), 0)) : undefined}
+        </Figure>
+        <Figure id="all-cached" name="Read from the cache, estimated" value={tokens(sums.cached)}>
+          {price ? `${money(dollars(sums.tokens, price.input))} without a cache` : undefined}
+        </Figure>
+        <Figure id="compactions" name="Compactions" value={count(compactions)} />
+      </dl>
+      <p class="hint">
+        {price
+          ? `Input at the list price of ${model.value?.name}; choose another model above.`
+          : "Choose a model to see the cost."}{" "}
+        The session does not contain the agent’s system prompt and tools, so that real requests are larger.
+      </p>
+      <button type="button" class="quiet" onClick={editTurn}>
+        Edit this request as a chat
+      </button>
+    </section>
+  );
+}
+
+function Figure(props: { id: string; name: string; value: string; children?: string | undefined }) {
+  return (
+    <div>
+      <dt>{props.name}</dt>
+      <dd data-figure={props.id}>
+        {props.value}
+        {props.children === undefined ? null : <span class="quiet-text">{props.children}</span>}
+      </dd>
+    </div>
+  );
+}
+
+/** Most bars that are drawn; of longer sessions each is the largest of several requests. */
+const MAX_BARS = 240;
+
+/** The size of each request, with its cached part, and the compactions. For the pointer; keyboard users have the slider. */
+function Bars({ open: { turns, turn } }: { open: OpenTurns }) {
+  const each = Math.ceil(turns.length / MAX_BARS);
+  const most = Math.max(...turns.map(({ tokens: all }) => all), 1);
+  const bars = Array.from({ length: Math.ceil(turns.length / each) }, (_, bar) => {
+    const from = bar * each;
+    const group = turns.slice(from, from + each);
+    const largest = group.reduce((one, other) => (other.tokens > one.tokens ? other : one));
+    return { from, to: from + group.length, largest, compacted: group.some((_, at) => isCompacted(turns, from + at)) };
+  });
+  return (
+    <div class="session-bars" aria-hidden="true">
+      {bars.map(({ from, to, largest, compacted }) => (
+        <div
+          key={from}
+          class="session-bar"
+          data-compacted={compacted ? "" : undefined}
+          data-chosen={turn >= from && turn < to ? "" : undefined}
+          title={`Request ${from + 1}: ${tokens(largest.tokens)}${compacted ? ", after a compaction" : ""}`}
+          onClick={() => showTurn(from)}
+        >
+          <span class="turn-new" style={{ blockSize: `${(100 * (largest.tokens - largest.cached)) / most}%` }} />
+          <span class="turn-cached" style={{ blockSize: `${(100 * largest.cached) / most}%` }} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import type { SessionTurn, SessionTurns } from "../../reader/session-turns.js";
+import { dollars, type Price } from "./prices.js";
+
+/** An open session, and the request that is shown. */
+export interface OpenTurns extends SessionTurns {
+  turn: number;
+}
+
+/** What the model saw in the shown request. */
+export function requestAt({ segments, turns, turn }: OpenTurns): unknown {
+  const { segment = 0, length = 0 } = turns[turn] ?? {};
+  const { body, field } = segments[segment] ?? { body: { messages: [] }, field: "messages" };
+  return { ...body, [field]: (body[field] as unknown[]).slice(0, length) };
+}
+
+/** Whether a request is the first one after a compaction. */
+export const isCompacted = (turns: readonly SessionTurn[], at: number): boolean =>
+  at > 0 && turns[at]?.segment !== turns[at - 1]?.segment;
+
+/** The cost of a request if the provider caches the prefix that it shares with the previous one. */
+export const costOf = ({ tokens, cached }: SessionTurn, price: Price): number =>
+  dollars(cached, price.cached) + dollars(tokens - cached, price.write);
+
+/** Sums over all requests. */
+export function sumsOf(turns: readonly SessionTurn[]): { tokens: number; cached: number; answers: number } {
+  const sum = (of: (turn: SessionTurn) => number): number => turns.reduce((all, turn) => all + of(turn), 0);
+  return {
+    tokens: sum(({ tokens }) => tokens),
+    cached: sum(({ cached }) => cached),
+    answers: sum(({ answer }) => answer),
+  };
+}
