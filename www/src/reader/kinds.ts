@@ -52,7 +52,8 @@ export function guessOf(found: Identification): Guess {
     case "loomFile":
       return {
         view: "loom",
-        what: found.format === "messages" ? "a chat, as a Loom tree" : `a file of ${LOOMS[found.format] ?? found.format}`,
+        what:
+          found.format === "messages" ? "a chat, as a Loom tree" : `a file of ${LOOMS[found.format] ?? found.format}`,
       };
     case "tree":
       return { view: "loom", what: "a Loom tree" };
