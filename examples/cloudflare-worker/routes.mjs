@@ -6,9 +6,20 @@
 import * as chat from "ctxweave/chat";
 import { CtxweaveError, init } from "ctxweave/stores";
 import * as loom from "ctxweave/loom";
+import { allow, callerOf, isOwn, mayRead, mayUse, Refusal } from "./access.mjs";
 
 /** Maximum size of a request body. It is held in memory, in addition to the objects made from it. */
 const MAX_BODY_BYTES = { blob: 8_000_000, tree: 4_000_000, json: 1_000_000 };
+
+/** The paths that take a query. */
+const WITH_QUERY = [
+  "/heads/:head/commits",
+  "/commits/:id/history",
+  "/commits/:id/conversation",
+  "/unsummarized",
+  "/tickets/:ticket",
+  "/resolve",
+];
 
 /** Number of records per page. */
 const PAGE = 100;
@@ -18,6 +29,8 @@ const STATUS = {
   method_not_allowed: 405,
   too_large: 413,
   unauthorized: 401,
+  forbidden: 403,
+  rate_limited: 429,
   ambiguous_commit: 409,
   ambiguous_ref: 409,
   artifact_not_found: 404,
@@ -34,14 +47,6 @@ const STATUS = {
   internal_error: 500,
   record_mismatch: 500,
 };
-
-/** A rejected request, with its status. */
-class Refusal extends Error {
-  constructor(code, message, details = {}) {
-    super(message);
-    Object.assign(this, { code, details });
-  }
-}
 
 /** The fields of a commit that the address may contain, and their parsers. */
 const FIELDS = {
@@ -69,15 +74,17 @@ const routes = [
   [
     "GET",
     "/heads",
-    async ({ commits }) => {
+    allow.everyone,
+    async ({ commits, caller }) => {
       const heads = [];
-      for await (const head of commits.heads()) heads.push(head);
+      for await (const head of commits.heads()) if (mayUse(caller, head.name)) heads.push(head);
       return Response.json({ heads });
     },
   ],
   [
     "GET",
     "/heads/:head",
+    allow.name,
     async ({ commits, head }) => {
       const commit = await commits.head(head);
       if (commit === undefined) throw new Refusal("not_found", `unknown head \`${head}\``, { head });
@@ -88,15 +95,18 @@ const routes = [
   [
     "PUT",
     "/heads/:head",
-    async ({ commits, head, request }) => {
+    allow.name,
+    async ({ commits, caller, head, request }) => {
       const { commit } = fields(await json(request), ["commit"]);
-      await commits.fork(text(commit, "commit"), head);
+      await mayRead(caller, commits, text(commit, "commit"));
+      await commits.fork(commit, head);
       return Response.json({ name: head, commit }, { status: 201 });
     },
   ],
   [
     "DELETE",
     "/heads/:head",
+    allow.name,
     async ({ commits, head }) => {
       await commits.dropHead(head);
       return new Response(null, { status: 204 });
@@ -106,8 +116,14 @@ const routes = [
   [
     "POST",
     "/heads/:head/commits",
-    async ({ commits, head, query, request }) => {
+    allow.name,
+    async ({ commits, caller, head, query, request }) => {
       const { on_conflict: onConflict, ...given } = query([...Object.keys(FIELDS), "on_conflict"]);
+      if (caller.principal !== undefined) {
+        given.principal ??= caller.principal;
+        if (!isOwn(caller, given)) throw new Refusal("forbidden", "the token belongs to another principal", given);
+      }
+      if (given.parent) await mayRead(caller, commits, given.parent);
       const said = Object.entries(given).map(([name, value]) => [name, FIELDS[name](value)]);
       const blob = await body(request, MAX_BODY_BYTES.blob);
       const stored = await commits.checkpoint(
@@ -119,15 +135,17 @@ const routes = [
       return Response.json(stored, { status: 201 });
     },
   ],
-  ["GET", "/commits/:id", async ({ commits, id }) => Response.json(await commits.show(id))],
+  ["GET", "/commits/:id", allow.reading, async ({ commits, id }) => Response.json(await commits.show(id))],
   [
     "PATCH",
     "/commits/:id",
+    allow.changing,
     async ({ commits, id, request }) => Response.json(await commits.updateMetadata(id, await json(request))),
   ],
   [
     "GET",
     "/commits/:id/history",
+    allow.reading,
     async ({ commits, id, query }) => {
       const { depth = PAGE } = query(["depth"]);
       const records = [];
@@ -139,6 +157,7 @@ const routes = [
   [
     "GET",
     "/commits/:id/conversation",
+    allow.reading,
     async ({ commits, id, query, request }) => {
       const { cross_family: crossFamily, ...rest } = query(["stop", "format", "cross_family"]);
       const asked = { commit: id, ...rest, ...(crossFamily !== undefined && { crossFamily }) };
@@ -153,9 +172,23 @@ const routes = [
       return new Response(null, { status: 304, headers });
     },
   ],
+  // For summaries in batches: what lacks one, and all of a ticket.
+  [
+    "GET",
+    "/unsummarized",
+    allow.everyone,
+    async ({ commits, caller, query }) => page(caller, commits.lackingSummary(), query),
+  ],
+  [
+    "GET",
+    "/tickets/:ticket",
+    allow.everyone,
+    async ({ commits, caller, ticket, query }) => page(caller, commits.byTicket(ticket), query),
+  ],
   [
     "GET",
     "/resolve",
+    allow.principal,
     async ({ commits, query }) => {
       const { principal, time } = query(["principal", "time"]);
       const record = await commits.resolve(text(principal, "principal"), text(time, "time"));
@@ -166,6 +199,7 @@ const routes = [
   [
     "POST",
     "/fit",
+    allow.everyone,
     async ({ request }) => {
       const { messages, options } = fields(await json(request), ["messages", "options"]);
       await chat.init();
@@ -175,6 +209,7 @@ const routes = [
   [
     "PUT",
     "/trees/:tree",
+    allow.name,
     async ({ blobs, tree, request }) => {
       const bytes = await body(request, MAX_BODY_BYTES.tree);
       await loom.init();
@@ -189,6 +224,7 @@ const routes = [
   [
     "POST",
     "/trees/:tree/body",
+    allow.name,
     async ({ blobs, tree, request }) => {
       const options = await json(request);
       await loom.init();
@@ -196,7 +232,24 @@ const routes = [
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     },
   ],
-].map(([method, path, answer]) => ({ method, path: path.split("/"), answer }));
+].map(([method, path, allowed, answer]) => ({ method, path: path.split("/"), allowed, answer }));
+
+/** The methods and paths of all routes. */
+export const ROUTES = routes.map(({ method, path }) => ({ method, path: path.join("/") }));
+
+/** A page of the caller's own records; `next` is what to skip for the next one. */
+async function page(caller, records, query) {
+  const skip = Number(query(["skip"]).skip ?? 0);
+  if (!Number.isSafeInteger(skip) || skip < 0)
+    throw new CtxweaveError("invalid_input", "`skip` must be a whole number of 0 or more", { path: "skip" });
+  const found = [];
+  for await (const record of records) {
+    if (isOwn(caller, record)) found.push(record);
+    if (found.length > skip + PAGE) break;
+  }
+  const next = found.length > skip + PAGE ? skip + PAGE : undefined;
+  return Response.json({ records: found.slice(skip, skip + PAGE), next });
+}
 
 function treeKey(tree) {
   return `trees/${encodeURIComponent(tree)}`;
@@ -222,14 +275,12 @@ async function treeOf(blobs, tree) {
 }
 
 /**
- * Answers a request. `commits` is a `CommitStore`; `blobs` has `get` and `put` for the trees; if `token` is set, each
- * request must carry it.
+ * Answers a request. `commits` is a `CommitStore`; `blobs` has `get` and `put` for the trees; `access` is what
+ * `callerOf` takes.
  */
-export async function answer(request, { commits, blobs, token }) {
+export async function answer(request, { commits, blobs, access }) {
   try {
-    if (token !== undefined && request.headers.get("authorization") !== `Bearer ${token}`) {
-      throw new Refusal("unauthorized", "the request has no `authorization: Bearer …` with the token");
-    }
+    const caller = await callerOf(request, access);
     await init();
     const url = new URL(request.url);
     const names = url.pathname.split("/").map((name) => decoded(name));
@@ -241,13 +292,10 @@ export async function answer(request, { commits, blobs, token }) {
       route.path.flatMap((name, at) => (name.startsWith(":") ? [[name.slice(1), names[at]]] : [])),
     );
     const query = (known) => fields(Object.fromEntries(url.searchParams), known);
-    if (
-      !["/heads/:head/commits", "/commits/:id/history", "/commits/:id/conversation", "/resolve"].includes(
-        route.path.join("/"),
-      )
-    )
-      query([]);
-    return await route.answer({ ...given, query, request, commits, blobs });
+    if (!WITH_QUERY.includes(route.path.join("/"))) query([]);
+    const context = { ...given, caller, url, query, request, commits, blobs };
+    await route.allowed(context);
+    return await route.answer(context);
   } catch (error) {
     return failed(error);
   }
@@ -276,7 +324,7 @@ function failed(error) {
   const { code, message, details } = known ? error : { code: "internal_error", message: "internal error", details: {} };
   if (!known) console.error(error);
   const status = STATUS[code] ?? 400;
-  const headers = status === 503 ? { "retry-after": "1" } : {};
+  const headers = status === 503 || status === 429 ? { "retry-after": "1" } : {};
   return Response.json({ error: { code, message, details } }, { status, headers });
 }
 

@@ -1,11 +1,25 @@
 /** The service on Cloudflare: blobs and trees in R2, records and heads in D1. */
 
 import { cloudflareStore, CommitStore, init } from "ctxweave/stores";
+import { isLocal } from "./access.mjs";
 import { answer } from "./routes.mjs";
 
 function storeOf({ BLOBS, COMMITS }) {
   const store = cloudflareStore(BLOBS, COMMITS);
   return { store, commits: new CommitStore(store) };
+}
+
+/** The tokens of agents are in D1; Cloudflare limits the requests of each, if the binding is set. */
+function accessOf(request, { TOKEN, COMMITS, LIMITER }) {
+  return {
+    token: TOKEN,
+    isLocal: isLocal(request, request.headers.get("cf-connecting-ip") ?? undefined),
+    async find(hash) {
+      const row = await COMMITS.prepare("SELECT principal, heads FROM tokens WHERE hash = ?").bind(hash).first();
+      return row && { principal: row.principal, heads: JSON.parse(row.heads) };
+    },
+    limit: LIMITER && (async (key) => (await LIMITER.limit({ key })).success),
+  };
 }
 
 export default {
@@ -18,7 +32,7 @@ export default {
         return object && new Uint8Array(await object.arrayBuffer());
       },
     };
-    return answer(request, { commits, blobs, token: env.TOKEN });
+    return answer(request, { commits, blobs, access: accessOf(request, env) });
   },
 
   /** Every night: deletes what no head leads to. */
