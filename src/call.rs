@@ -92,6 +92,8 @@ impl Serialize for SmallResult {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
             Self::Number(number) => serializer.serialize_u64(*number),
+            // As JavaScript writes it.
+            Self::Decimal(number) if number.fract() == 0.0 => serializer.serialize_i64(*number as i64),
             Self::Decimal(number) => serializer.serialize_f64(*number),
             Self::Text(text) => serializer.serialize_str(text),
             Self::Object(fields) => {

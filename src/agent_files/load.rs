@@ -234,7 +234,8 @@ fn rule_candidates(
             Some(true) => matching.push(file),
             Some(false) => found.push(file),
             None => {
-                let outcome = waiting(session, rules, &rule.mode);
+                let is_empty = is_blank(file.text.as_deref().unwrap_or(&text));
+                let outcome = if is_empty { "blank" } else { waiting(session, rules, &rule.mode) };
                 decide(session, &file, outcome, None);
             }
         }

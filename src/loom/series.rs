@@ -144,7 +144,8 @@ impl<'s> DialogueSeries<'s> {
 
     /// The number of nodes that the compaction of the last fit replaced, if it is applied again.
     pub(crate) fn skipped(&self) -> usize {
-        self.last.filter(|_| self.repeats).map_or(0, |last| last.skipped)
+        let last = self.last.filter(|last| self.repeats && last.skipped <= self.same);
+        last.map_or(0, |last| last.skipped)
     }
 
     /// The first node whose tool calls or results were repaired since the last fit.

@@ -2,8 +2,8 @@
 //!
 //! The table is `models.txt`, whose first line names its source and date. A line `=family tokenizer` applies to the
 //! lines below it. These have the window, `-` and the input limit if it is lower, `/` and the output limit if known,
-//! `$` and the price if known, and the names. An unknown member of a known line, such as a version that is newer than the table, counts as the
-//! newest of its line.
+//! `$` and the price if known, and the names. An unknown member of a known line, such as a version that is newer than the
+//! table, counts as the newest of its line.
 
 use serde::Serialize;
 

@@ -409,23 +409,23 @@ test("folders convert: rules for another agent, on stdout or in a folder", () =>
 });
 
 test("folders lint: the exit code is for CI", () => {
-  write("linted/.git/HEAD", "");
-  write("linted/CLAUDE.md", "# Rules\n\nSee @docs/gone.md\n");
-  write("linted/.claude/rules/a.md", "---\npaths: lib/**\n---\nText\n");
-  write("linted/src/main.ts", "");
-  const lint = (options) => sh(`ctxweave folders lint linted --agent claude-code ${options}`);
+  write("../linted/.git/HEAD", "");
+  write("../linted/CLAUDE.md", "# Rules\n\nSee @docs/gone.md\n");
+  write("../linted/.claude/rules/a.md", "---\npaths: lib/**\n---\nText\n");
+  write("../linted/src/main.ts", "");
+  const lint = (options) => sh(`ctxweave folders lint ../linted --agent claude-code ${options}`);
   const failing = lint("");
   assert.equal(failing.exit, 1, failing.stderr);
   assert.match(failing.stdout, /^CLAUDE\.md:3: error agent_import_missing: `@docs\/gone\.md`/m);
   assert.match(failing.stdout, /^\.claude\/rules\/a\.md:2: warning agent_rule_matches_no_file: /m);
   assert.match(failing.stderr, /1 error, 1 warning in \d files/);
-  write("linted/docs/gone.md", "Here.\n");
+  write("../linted/docs/gone.md", "Here.\n");
   assert.equal(lint("").exit, 0);
   assert.equal(lint("--strict").exit, 1);
   assert.equal(JSON.parse(lint("--json").stdout).findings.length, 1);
-  write("linted/lib/a.ts", "");
+  write("../linted/lib/a.ts", "");
   assert.deepEqual([lint("--strict").exit, lint("--strict").stdout], [0, ""]);
-  assert.equal(sh("ctxweave folders lint linted --agent nobody").exit, 1);
+  assert.equal(sh("ctxweave folders lint ../linted --agent nobody").exit, 1);
 });
 
 test("folders: named folders, watched files, watchers, the list", () => {

@@ -152,7 +152,7 @@ const FUNCTIONS = {
   joinFork: () => [blob(), blob()],
   load: () => [{ source: new Uint8Array(9), onProgress: () => undefined }],
   loadAgentFiles: () => [
-    { agent: "codex", cwd: "/repo/a", root: "/repo", home: "/home/u" },
+    { agent: "codex", cwd: "/repo/a", root: "/repo", home: "/users/u" },
     (path) => (path.endsWith("AGENTS.md") ? "# Rules\n@other.md\n" : undefined),
     { signal: signal() },
   ],
@@ -187,6 +187,12 @@ const FUNCTIONS = {
     },
   ],
   reset: () => [],
+  contextAt: () => [
+    "codex-v1",
+    JSON.stringify({ type: "response_item", payload: { type: "message", role: "user", content: [] } }),
+    { turn: 0, limits: {} },
+  ],
+  summarizeMissing: ({ module }) => [new module.CommitStore(module.memoryStore()), async () => "s", { limit: 2 }],
   runTask: ({ module }) => [
     { task: module.parseTask(task).task, inputs: ["one", "two"] },
     {
@@ -285,6 +291,13 @@ const CLASSES = {
       materializeStream: () => [{ commit: "ctx-1" }, { concurrency: 2, retries: 0, signal: signal() }],
       blob: () => ["ctx-1"],
       garbage: () => [{ batch: 2, patience: 5 }],
+      byTicket: () => ["T-1"],
+      byThread: () => ["thread"],
+      bySession: () => ["session"],
+      lackingSummary: () => [],
+      children: () => ["ctx-1"],
+      tips: () => [],
+      snapshot: () => ["main", { created_at: "2026-03-02T09:00:00Z" }],
     },
   },
   CtxweaveError: { new: () => ["invalid_input", "text", { path: "a" }, {}], methods: { toJSON: () => [] } },

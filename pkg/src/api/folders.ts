@@ -5,6 +5,7 @@ import type {
   BubbleOptions,
   ChainRequest,
   ChainResponse,
+  ChainOverview,
   ContextChain,
   ContextEdit,
   ContextFile,
@@ -132,14 +133,11 @@ export function diffRecords<Row extends SessionContextRecord | ContextWatchRecor
 }
 
 /** Converts to the response to `GET /api/contexts/folders`; with a chain it states what became of the file of each folder. */
-export function foldersResponse(
-  discovery: Pick<Discovery, "folders">,
-  chain?: Pick<ContextChain, "files" | "omitted">,
-): FoldersResponse {
+export function foldersResponse(discovery: Pick<Discovery, "folders">, chain?: ChainOverview): FoldersResponse {
   return callJson("foldersResponse", { discovery, chain }) as FoldersResponse;
 }
 
 /** Converts to the response to `GET /api/contexts/chain`. */
-export function chainResponse(chain: Pick<ContextChain, "files" | "omitted" | "totalTokens">): ChainResponse {
+export function chainResponse(chain: ChainOverview): ChainResponse {
   return callJson("chainResponse", chain) as ChainResponse;
 }

@@ -29,7 +29,7 @@ export const folderRules = command({
     },
     {
       description: "files and changes as JSON",
-      line: "npx ctxweave folders convert --from cursor --to copilot-cli --json > rules.json",
+      line: "npx ctxweave folders convert --from cursor --to copilot-cli --json",
     },
   ],
   async run({ from, to, fallback }, operands, { progress }): Promise<Outcome> {

@@ -236,7 +236,8 @@ export class CommitStore {
   /** Changes the summary or the tags of a commit; returns its record. */
   async updateMetadata(id: string, fields: MetadataUpdate): Promise<CommitRecord> {
     // A commit without a summary is listed whatever fails: before its summary is removed, or after it was set.
-    const before = fields?.summary === undefined ? undefined : await this.#records.find(id);
+    const summary = guarded("fields", () => fields?.summary);
+    const before = summary === undefined ? undefined : await this.#records.find(id);
     if (before) await this.#records.markSummary(before.record, "+");
     const record = await this.#records.update(id, (graph) => graph.updateMetadata(id, fields));
     if (before && !lacksSummary(record)) {

@@ -3,13 +3,13 @@
 import { checkedOptions, invalid } from "../api/checked.js";
 import { checkWhole } from "../api/commits/bytes.js";
 import type { Summarize, SummarizedCommits, SummarizeMissingOptions } from "../types/stores.js";
-import type { CommitStore } from "./commit-store.js";
+import { CommitStore } from "./commit-store.js";
 
 /**
  * Gives each commit without a summary the one that `summarize` returns, oldest first. If `summarize` throws, so does the
  * call; summaries set before stay.
  *
- * @throws {CtxweaveError} those of `CommitStore.blob` and `updateMetadata`
+ * @throws {CtxweaveError} `invalid_input`, and those of `CommitStore.blob` and `updateMetadata`
  */
 export async function summarizeMissing(
   store: Pick<CommitStore, "lackingSummary" | "blob" | "updateMetadata">,
@@ -19,10 +19,13 @@ export async function summarizeMissing(
   const { limit = Infinity } = checkedOptions(options, ["limit"]);
   if (limit !== Infinity) checkWhole(limit, "options.limit", 1);
   if (typeof summarize !== "function") throw invalid("summarize", "a function");
+  if (!(store instanceof CommitStore)) throw invalid("store", "a `CommitStore`");
   const done: SummarizedCommits = { summarized: [], skipped: [] };
   for await (const record of store.lackingSummary()) {
     if (done.summarized.length >= limit) break;
     const summary = await summarize(record, await store.blob(record.id));
+    if (summary !== undefined && typeof summary !== "string")
+      throw invalid("summarize", "a function that returns a text or undefined");
     if (summary === undefined || summary.trim() === "") done.skipped.push(record.id);
     else {
       await store.updateMetadata(record.id, { summary });

@@ -141,6 +141,13 @@ export interface ChainFile {
   overridden?: OverriddenBullet[];
 }
 
+/** What a response states of a chain: the chain itself, or its files without their texts. */
+export interface ChainOverview {
+  files: readonly (Pick<ChainFile, "path" | "level" | "reason" | "tokens" | "truncated"> & Partial<ChainFile>)[];
+  omitted?: readonly OmittedFile[] | undefined;
+  totalTokens?: number | undefined;
+}
+
 /** A file left out because no part of it fits. */
 export interface OmittedFile {
   path: string;

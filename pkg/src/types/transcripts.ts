@@ -234,7 +234,7 @@ export interface TranscriptMessages {
 /** Options of `contextAt`. */
 export interface ContextAtOptions {
   /** The number of the answer, from 0. Default: the next answer, after all those in the file. */
-  turn?: number;
+  turn?: number | undefined;
   limits?: Limits;
 }
 
