@@ -122,7 +122,7 @@ describe("a user's document", () => {
     await visit(site, "#/chats", async (page) => {
       const noise = Array.from({ length: 40_000 }, () => Math.random().toString(36).slice(2, 4)).join(" ");
       await drop(page, "long.json", JSON.stringify([{ role: "user", content: noise }]));
-      await page.locator('[data-item="0.0"]').waitFor();
+      await kept(page).waitFor();
       await page.getByRole("button", { name: "Copy link" }).click();
       await page
         .getByText(/Too large for a link: .* the limit is 30 kB/)
