@@ -14,7 +14,7 @@ const READ = /(\.(md|mdc|txt|MD)|^opencode\.json|rules|hints)$/;
 
 export const folderLint = command({
   name: "folders lint",
-  summary: "check context files and rules for the agents that read them",
+  summary: "check context files and rules for agents",
   usage: "[FOLDER] [--agent NAME]... [options]",
   about: `FOLDER is a repository (default: the current one). The output has one line per finding: broken imports, rules that
     never match, files that no agent reads, text over a limit, repetitions and contradictions. The exit code is 1 if an
