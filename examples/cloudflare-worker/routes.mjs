@@ -278,7 +278,7 @@ async function treeOf(blobs, tree) {
  * Answers a request. `commits` is a `CommitStore`; `blobs` has `get` and `put` for the trees; `access` is what
  * `callerOf` takes.
  */
-export async function answer(request, { commits, blobs, access }) {
+export async function answer(request, { commits, blobs, access = {} }) {
   try {
     const caller = await callerOf(request, access);
     await init();

@@ -435,6 +435,7 @@ test("the cost of a request", async () => {
   const host = {
     commits,
     blobs: { get: async (key) => blobs.get(key), put: async (key, bytes) => void blobs.set(key, bytes) },
+    access: { isLocal: true },
   };
   const ask = async (method, path, body) => {
     const response = await routes.answer(new Request(new URL(path, "http://127.0.0.1/"), { method, body }), host);
