@@ -102,7 +102,7 @@ impl Walk {
         line.into_iter().rev().find(|folder| self.exists(&at(folder, ".git/HEAD"))).unwrap_or_else(|| self.cwd.clone())
     }
 
-    fn from_root(&self) -> Vec<String> {
+    fn folders_to_cwd(&self) -> Vec<String> {
         let root = self.root();
         Self::line(&self.cwd).into_iter().filter(|folder| is_in(folder, &root)).collect()
     }
@@ -229,13 +229,13 @@ fn codex(walk: &mut Walk) {
     if let Some(path) = home.iter().find(|path| !blank(walk, path)) {
         walk.read(path.clone());
     }
-    for folder in walk.from_root() {
+    for folder in walk.folders_to_cwd() {
         walk.read_first(&folder, &["AGENTS.override.md", "AGENTS.md"]);
     }
 }
 
 fn gemini(walk: &mut Walk) {
-    let mut all: Vec<String> = walk.from_root().iter().map(|folder| at(folder, "GEMINI.md")).collect();
+    let mut all: Vec<String> = walk.folders_to_cwd().iter().map(|folder| at(folder, "GEMINI.md")).collect();
     all.sort();
     all.into_iter().for_each(|path| walk.read(path));
     walk.read(at(HOME, ".gemini/GEMINI.md"));
@@ -247,7 +247,7 @@ fn gemini(walk: &mut Walk) {
 fn qwen(walk: &mut Walk) {
     for name in ["QWEN.md", "AGENTS.md"] {
         walk.read(at(HOME, &format!(".qwen/{name}")));
-        walk.from_root().iter().for_each(|folder| walk.read(at(folder, name)));
+        walk.folders_to_cwd().iter().for_each(|folder| walk.read(at(folder, name)));
     }
     let root = walk.root();
     let rules = walk.rules(&at(&root, ".qwen/rules"), ".md", false);
@@ -265,7 +265,7 @@ fn copilot(walk: &mut Walk) {
     walk.read(at(HOME, ".copilot/copilot-instructions.md"));
     walk.read(at(&root, ".github/copilot-instructions.md"));
     walk.read_all(&root, &NAMES);
-    for folder in walk.from_root().into_iter().rev() {
+    for folder in walk.folders_to_cwd().into_iter().rev() {
         walk.read_all(&folder, &NAMES);
     }
     walk.always(own(walk, &root, ".github/instructions"), Always::Plain);
@@ -284,7 +284,7 @@ fn copilot(walk: &mut Walk) {
 fn opencode(walk: &mut Walk, home: &str, rules: bool) {
     const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"];
     walk.read_first(HOME, &[home, ".claude/CLAUDE.md"]);
-    let up: Vec<String> = walk.from_root().into_iter().rev().collect();
+    let up: Vec<String> = walk.folders_to_cwd().into_iter().rev().collect();
     let name = NAMES.iter().find(|name| up.iter().any(|folder| walk.exists(&at(folder, name))));
     for folder in name.iter().flat_map(|_| &up) {
         walk.read(at(folder, name.unwrap()));
@@ -345,7 +345,7 @@ fn at_root(walk: &mut Walk, rules: (&str, &str, bool, Always), before: &[&str], 
 fn goose(walk: &mut Walk) {
     let names = [".goosehints", "AGENTS.md"];
     walk.read_all(HOME, &[".config/goose/.goosehints", ".config/goose/AGENTS.md", ".agents/AGENTS.md"]);
-    walk.from_root().iter().for_each(|folder| walk.read_all(folder, &names));
+    walk.folders_to_cwd().iter().for_each(|folder| walk.read_all(folder, &names));
     if let Some(accessed) = walk.accessed(&["read", "write", "shell"]) {
         walk.below(&accessed).iter().for_each(|folder| walk.read_all(folder, &names));
     }
@@ -384,7 +384,7 @@ fn expected(agent: &str, walk: &mut Walk) {
             walk.always(walk.rules(&at(&walk.cwd, ".continue/rules"), ".md", false), Always::Plain);
         }
         "agents-md" => {
-            walk.from_root().iter().for_each(|folder| walk.read(at(folder, "AGENTS.md")));
+            walk.folders_to_cwd().iter().for_each(|folder| walk.read(at(folder, "AGENTS.md")));
             if let Some(accessed) = walk.accessed(&RW) {
                 walk.below(&accessed).iter().for_each(|folder| walk.read(at(folder, "AGENTS.md")));
             }

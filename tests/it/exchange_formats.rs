@@ -33,7 +33,7 @@ fn recorded_sessions_survive_the_way_there_and_back() {
             assert_eq!(detect_format(&there.bytes), Some(target), "{format} to {target}");
             let found = said(target, &there.bytes);
             // pi has no system messages; its summaries are framed.
-            let plain = |text: &String| text.splitn(2, ": ").nth(1).unwrap_or_default().to_owned();
+            let plain = |text: &String| text.split_once(": ").map_or("", |(_, rest)| rest).to_owned();
             assert_eq!(found.len(), original.len(), "{format} to {target}: {found:#?} {original:#?}");
             for other in original.iter().map(plain) {
                 // Codex keeps messages before its summary, the others after it.

@@ -52,7 +52,7 @@ fn calls_with_one_id_are_all_read() {
 #[test]
 fn the_whole_file_is_no_other_file() {
     let limits = Limits::default();
-    let message = |id: u32| json!({ "id": id.to_string(), "timestamp": TIME, "type": if id % 2 == 0 { "gemini" } else { "user" }, "content": "x" });
+    let message = |id: u32| json!({ "id": id.to_string(), "timestamp": TIME, "type": if id.is_multiple_of(2) { "gemini" } else { "user" }, "content": "x" });
     let set = |id: u32| json!({ "$set": { "lastUpdated": TIME, "messages": [message(id)] } });
     let header = json!({ "sessionId": "s", "projectHash": "p".repeat(40_000), "startTime": TIME, "lastUpdated": TIME });
     let records =

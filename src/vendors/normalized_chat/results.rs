@@ -85,8 +85,7 @@ impl<'t> ChatNormalizer<'t> {
                 .ok()
                 .map(|part| part.fields(["type", "inlineData", "inline_data", "fileData"]))
                 .is_some_and(|fields| {
-                    fields.is_ok_and(|[kind, ..]| kind.is_some_and(Value::is_text))
-                        || media(*value).is_some()
+                    fields.is_ok_and(|[kind, ..]| kind.is_some_and(Value::is_text)) || media(*value).is_some()
                 })
         };
         let parts: Vec<Value<'t>> = match body.kind() {
