@@ -12,18 +12,22 @@ export class Refusal extends Error {
 }
 
 /** The operator, who may do everything. */
-const OPERATOR = { name: "operator" };
+const OPERATOR = { name: "operator", isOperator: true };
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?|\[?::ffff:127(?:\.\d+){3}\]?)$/;
 
 /** Headers with which proxies pass on a request of somebody else. */
 const PROXIED = ["forwarded", "x-forwarded-for", "x-real-ip", "cf-ray"];
 
-/** Whether a request comes from this machine; `address` is that of the client, if the host knows it. */
+/**
+ * Whether a request comes from this machine, and not from a page of somebody else in a browser on it; `address` is that
+ * of the client, if the host knows it.
+ */
 export function isLocal(request, address) {
-  const { hostname } = new URL(request.url);
+  const { hostname, origin } = new URL(request.url);
   return (
     [hostname, address ?? hostname].every((host) => LOOPBACK.test(host)) &&
+    (request.headers.get("origin") ?? origin) === origin &&
     !PROXIED.some((name) => request.headers.has(name))
   );
 }
@@ -57,18 +61,24 @@ export async function callerOf(request, { token, find, limit, isLocal: local }) 
 async function known(given, token, find) {
   const hash = await hashOf(given);
   if (token && isEqual(hash, await hashOf(token))) return OPERATOR;
-  const entry = await find?.(hash);
-  return entry && { name: entry.principal, principal: entry.principal, prefixes: entry.heads };
+  const { principal, heads } = (await find?.(hash)) ?? {};
+  // An incomplete entry allows nothing.
+  const isComplete = isName(principal) && Array.isArray(heads) && heads.every(isName);
+  return isComplete && { name: principal, principal, prefixes: heads };
+}
+
+function isName(value) {
+  return typeof value === "string" && value !== "";
 }
 
 /** Whether a caller may use a head or a tree of this name. */
-export function mayUse({ prefixes }, name) {
-  return prefixes === undefined || prefixes.some((prefix) => name.startsWith(prefix));
+export function mayUse({ isOperator, prefixes }, name) {
+  return isOperator || prefixes.some((prefix) => name.startsWith(prefix));
 }
 
-/** Whether a commit is the caller's own. */
-export function isOwn({ principal }, record) {
-  return principal === undefined || record.principal === principal;
+/** Whether a commit is the caller's own. The operator owns all. */
+export function isOwn({ isOperator, principal }, record) {
+  return isOperator || record.principal === principal;
 }
 
 /** What the routes require of a caller. Each throws if it may not. */
@@ -79,22 +89,30 @@ export const allow = {
     if (!mayUse(caller, name))
       throw new Refusal("forbidden", `\`${name}\` is not under a prefix of the token`, { name });
   },
-  /** Reads: a caller's own commits, and those that its heads are at. */
+  /** Reads: a caller's own commits, and those that its heads lead to. */
   reading: ({ caller, commits, id }) => mayRead(caller, commits, id),
   async changing({ caller, commits, id }) {
-    if (caller.principal === undefined) return;
-    if (!isOwn(caller, await commits.show(id))) throw foreign(id);
+    if (!caller.isOperator && !isOwn(caller, await commits.show(id))) throw foreign(id);
   },
-  principal({ caller, url }) {
-    const asked = url.searchParams.get("principal");
-    if (caller.principal !== undefined && asked !== caller.principal)
-      throw new Refusal("forbidden", "the token belongs to another principal", { principal: asked });
+  principal({ caller, parameters }) {
+    if (!isOwn(caller, parameters))
+      throw new Refusal("forbidden", "the token belongs to another principal", { principal: parameters.principal });
   },
 };
 
+/** Walks the caller's heads only for a commit of another principal. */
 export async function mayRead(caller, commits, id) {
-  if (caller.principal === undefined || isOwn(caller, await commits.show(id))) return;
-  for await (const { name, commit } of commits.heads()) if (commit === id && mayUse(caller, name)) return;
+  if (caller.isOperator || isOwn(caller, await commits.show(id))) return;
+  const seen = new Set();
+  for await (const { name, commit } of commits.heads()) {
+    if (!mayUse(caller, name)) continue;
+    for await (const record of commits.history(commit)) {
+      if (record.id === id) return;
+      // From here on the chain is that of an earlier head.
+      if (seen.has(record.id)) break;
+      seen.add(record.id);
+    }
+  }
   throw foreign(id);
 }
 

@@ -119,10 +119,8 @@ const routes = [
     allow.name,
     async ({ commits, caller, head, query, request }) => {
       const { on_conflict: onConflict, ...given } = query([...Object.keys(FIELDS), "on_conflict"]);
-      if (caller.principal !== undefined) {
-        given.principal ??= caller.principal;
-        if (!isOwn(caller, given)) throw new Refusal("forbidden", "the token belongs to another principal", given);
-      }
+      if (!caller.isOperator) given.principal ??= caller.principal;
+      allow.principal({ caller, parameters: given });
       if (given.parent) await mayRead(caller, commits, given.parent);
       const said = Object.entries(given).map(([name, value]) => [name, FIELDS[name](value)]);
       const blob = await body(request, MAX_BODY_BYTES.blob);
@@ -232,7 +230,13 @@ const routes = [
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     },
   ],
-].map(([method, path, allowed, answer]) => ({ method, path: path.split("/"), allowed, answer }));
+].map(routeOf);
+
+/** A route of the table, whose third column is the rule that a caller must pass. */
+export function routeOf([method, path, allowed, answer]) {
+  if (!Object.values(allow).includes(allowed)) throw new Error(`\`${method} ${path}\` has no rule of access`);
+  return { method, path: path.split("/"), allowed, answer };
+}
 
 /** The methods and paths of all routes. */
 export const ROUTES = routes.map(({ method, path }) => ({ method, path: path.join("/") }));
@@ -291,9 +295,10 @@ export async function answer(request, { commits, blobs, access = {} }) {
     const given = Object.fromEntries(
       route.path.flatMap((name, at) => (name.startsWith(":") ? [[name.slice(1), names[at]]] : [])),
     );
-    const query = (known) => fields(Object.fromEntries(url.searchParams), known);
+    const parameters = parametersOf(url);
+    const query = (known) => fields({ ...parameters }, known);
     if (!WITH_QUERY.includes(route.path.join("/"))) query([]);
-    const context = { ...given, caller, url, query, request, commits, blobs };
+    const context = { ...given, caller, parameters, query, request, commits, blobs };
     await route.allowed(context);
     return await route.answer(context);
   } catch (error) {
@@ -306,6 +311,14 @@ function matches(path, names) {
     path.length === names.length &&
     path.every((name, at) => (name.startsWith(":") ? names[at] !== "" : name === names[at]))
   );
+}
+
+/** The parameters of the address. A rule and its route must not read different values, so none may be given twice. */
+function parametersOf({ searchParams }) {
+  const twice = [...searchParams.keys()].find((name) => searchParams.getAll(name).length > 1);
+  if (twice !== undefined)
+    throw new CtxweaveError("invalid_input", `\`${twice}\` is given twice; pass it once`, { path: twice });
+  return Object.fromEntries(searchParams);
 }
 
 function decoded(name) {

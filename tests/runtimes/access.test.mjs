@@ -17,7 +17,7 @@ const example = join(root, "examples/cloudflare-worker");
 const require = createRequire(join(example, "worker.mjs"));
 const load = (name) => import(pathToFileURL(require.resolve(name).replace(/\.cjs$/, ".js")));
 const stores = await load("ctxweave/stores");
-const { answer, ROUTES } = await import(pathToFileURL(join(example, "routes.mjs")));
+const { answer, routeOf, ROUTES } = await import(pathToFileURL(join(example, "routes.mjs")));
 const { hashOf, isLocal } = await import(pathToFileURL(join(example, "access.mjs")));
 
 const TOKENS = { iris: "token-of-iris", mallory: "token-of-mallory" };
@@ -100,10 +100,22 @@ async function noWayAround(ask, id) {
     ["POST", commitOf("iris", {}), line("c")],
     ["POST", commitOf("mallory", {}), line("c")],
     ["PUT", "/trees/story", tree],
+    ["GET", "/resolve?principal=@iris&time=2027-01-01T00:00:00Z"],
   ];
   for (const [method, path, body] of tries) {
     const { status, text } = await ask(method, path, TOKENS.mallory, body);
     assert.equal(status, 403, `${method} ${path}: ${text}`);
+  }
+  for (const [one, two] of [
+    ["@mallory", "@iris"],
+    ["@iris", "@mallory"],
+  ]) {
+    const { status, text } = await ask(
+      "GET",
+      `/resolve?principal=${one}&principal=${two}&time=2027-01-01T00:00:00Z`,
+      TOKENS.mallory,
+    );
+    assert.equal(status, 400, `a parameter given twice: ${text}`);
   }
   const own = await ask("POST", commitOf("mallory/main"), TOKENS.mallory, line("d"));
   assert.equal(own.status, 201, own.text);
@@ -139,10 +151,9 @@ async function answering(ask, isRunning = () => true) {
   }
 }
 
-function inProcess(access) {
+function inProcess(access, table = new Map(entries)) {
   const store = stores.memoryStore();
   const context = { commits: new stores.CommitStore(store), blobs: store };
-  const table = new Map(entries);
   return async (method, path, token, body, address = "https://service.example") => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const request = new Request(new URL(path, address), { method, headers, body });
@@ -169,6 +180,66 @@ test("without the operator's token only this machine is served", async () => {
   assert.ok(!local("http://service.example/", "127.0.0.1"), "a proxy, or another name for this machine");
   assert.ok(!local("http://127.0.0.1/", "127.0.0.1", { "x-forwarded-for": "10.0.0.7" }));
   assert.ok(!local("http://127.0.0.1.service.example/", "127.0.0.1"));
+  assert.ok(local("http://127.0.0.1:1/", "127.0.0.1", { origin: "http://127.0.0.1:1" }));
+  for (const origin of ["https://other.example", "null", "http://127.0.0.1:2"])
+    assert.ok(!local("http://127.0.0.1:1/", "127.0.0.1", { origin }), `a page of ${origin} in a browser`);
+});
+
+test("an incomplete entry of the table is an unknown token", async () => {
+  const wrong = [
+    { principal: "@iris" },
+    { heads: ["iris/"] },
+    { principal: "", heads: ["iris/"] },
+    { principal: "@iris", heads: "iris/" },
+    { principal: "@iris", heads: [""] },
+    { principal: "@iris", heads: [7] },
+    {},
+  ];
+  for (const entry of wrong) {
+    const ask = inProcess({ token: OPERATOR }, new Map([[await hashOf("wrong"), entry]]));
+    assert.equal((await ask("GET", "/heads", "wrong")).status, 401, JSON.stringify(entry));
+  }
+});
+
+test("agents with a common prefix read and continue what its heads lead to", async () => {
+  const shared = new Map(entries.map(([hash, entry]) => [hash, { ...entry, heads: [...entry.heads, "shared/"] }]));
+  const ask = inProcess({ token: OPERATOR }, shared);
+  const stored = async (token, head, more, content) => {
+    const { status, text } = await ask("POST", commitOf(head, more), token, line(content));
+    assert.equal(status, 201, text);
+    return JSON.parse(text).id;
+  };
+  const first = await stored(TOKENS.mallory, "shared/a", {}, "one");
+  const answered = { parent: first, created_at: "2026-03-01T09:01:00Z" };
+  const second = await stored(TOKENS.iris, "shared/a", answered, "two");
+  assert.equal(await stored(TOKENS.iris, "shared/a", answered, "two"), second, "the same request again");
+  for (const path of [`/commits/${first}/history`, `/commits/${first}/conversation`]) {
+    assert.equal((await ask("GET", path, TOKENS.iris)).status, 200, path);
+  }
+  // Mallory continues from the same commit at a head of its own.
+  const forked = await ask(
+    "PUT",
+    `/heads/${encodeURIComponent("mallory/a")}`,
+    TOKENS.mallory,
+    JSON.stringify({ commit: first }),
+  );
+  assert.equal(forked.status, 201, forked.text);
+  const secret = await stored(
+    TOKENS.mallory,
+    "mallory/a",
+    { parent: first, created_at: "2026-03-01T09:02:00Z" },
+    "three",
+  );
+  assert.equal((await ask("GET", `/commits/${secret}`, TOKENS.iris)).status, 403);
+  assert.equal((await ask("PATCH", `/commits/${first}`, TOKENS.iris, JSON.stringify({ summary: "s" }))).status, 403);
+  assert.equal((await ask("DELETE", `/heads/${encodeURIComponent("shared/a")}`, TOKENS.iris)).status, 204);
+  assert.equal((await ask("GET", `/commits/${first}`, TOKENS.iris)).status, 403, "no head leads to it any more");
+});
+
+test("a route without a rule is refused when the service starts", () => {
+  const handler = async () => Response.json({});
+  assert.throws(() => routeOf(["GET", "/new", handler]), /`GET \/new` has no rule/);
+  assert.throws(() => routeOf(["GET", "/new", handler, handler]), /`GET \/new` has no rule/);
 });
 
 test("a caller over its rate is asked to wait", async () => {
@@ -180,6 +251,43 @@ test("a caller over its rate is asked to wait", async () => {
   assert.deepEqual(statuses, [200, 200, 429]);
   assert.deepEqual(asked, ["@iris", "@iris", "@iris"]);
   assert.equal((await ask("GET", "/heads", "forged")).status, 401, "before the limit");
+});
+
+/** Without a token: requests of this machine only, and none that a page or a proxy passes on. */
+async function onlyThisMachine(url) {
+  const status = async (headers) => {
+    const response = await fetch(new URL("/heads", url), { headers });
+    await response.text();
+    return response.status;
+  };
+  assert.equal(await status({}), 200);
+  for (const headers of [
+    { origin: "https://other.example" },
+    { "x-forwarded-for": "10.0.0.7" },
+    { authorization: "Bearer x" },
+  ])
+    assert.equal(await status(headers), 401, JSON.stringify(headers));
+}
+
+test("without a token, and with Cloudflare's limit, in workerd", { timeout: 300_000 }, async () => {
+  const { serve } = await import(pathToFileURL(join(example, "serve.mjs")));
+  const ratelimits = { LIMITER: { simple: { limit: 5, period: 60 } } };
+  const { miniflare, url } = await serve({ data: folder("access-local"), ratelimits });
+  try {
+    const ask = asker(url);
+    await answering(ask);
+    await onlyThisMachine(url);
+    const statuses = [];
+    // A minute may end in between, once.
+    for (let at = 0; at < 12; at += 1) statuses.push((await ask("GET", "/heads")).status);
+    assert.ok(statuses.includes(429), String(statuses));
+    assert.deepEqual(
+      statuses.filter((status) => status !== 200 && status !== 429),
+      [],
+    );
+  } finally {
+    await miniflare.dispose();
+  }
 });
 
 test("every route, in workerd", { timeout: 300_000 }, async () => {
@@ -199,7 +307,8 @@ test("every route, in workerd", { timeout: 300_000 }, async () => {
   }
 });
 
-test("every route, in Deno", { timeout: 300_000 }, async () => {
+/** The service in Deno, with the table in its database. */
+async function inDeno(more, action) {
   const platform = `${process.platform}-${process.arch}`;
   const places = [platform, `${platform}-glibc`].map((name) => join(root, `node_modules/@deno/${name}/deno`));
   const deno = places.find((path) => existsSync(path));
@@ -211,7 +320,8 @@ test("every route, in Deno", { timeout: 300_000 }, async () => {
     });
   });
   const KV = join(folder("access-deno"), "kv.sqlite");
-  const env = { ...process.env, PORT: `${port}`, KV, TOKEN: OPERATOR, NO_COLOR: "1" };
+  const { TOKEN: _, ...outer } = process.env;
+  const env = { ...outer, PORT: `${port}`, KV, NO_COLOR: "1", ...more };
   const script = `const kv = await Deno.openKv(Deno.env.get("KV"));
 for (const [hash, entry] of ${JSON.stringify(entries)}) await kv.set(["tokens", hash], entry);
 kv.close();`;
@@ -224,11 +334,15 @@ kv.close();`;
   });
   const exited = new Promise((resolve) => child.on("exit", resolve));
   try {
-    const ask = asker(`http://127.0.0.1:${port}`);
-    await answering(ask, () => child.exitCode === null);
-    await everyRoute(ask);
+    const url = `http://127.0.0.1:${port}`;
+    await answering(asker(url), () => child.exitCode === null);
+    await action(url);
   } finally {
     child.kill("SIGKILL");
     await exited;
   }
-});
+}
+
+test("every route, in Deno", { timeout: 300_000 }, () => inDeno({ TOKEN: OPERATOR }, (url) => everyRoute(asker(url))));
+
+test("without a token, in Deno", { timeout: 300_000 }, () => inDeno({}, onlyThisMachine));
