@@ -1,38 +1,37 @@
 "use client";
 
+import { useChat } from "@ai-sdk/react";
 import { useState } from "react";
 
 /** A chat whose route fits the history before it would reach a model. */
 export default function Page() {
-  const [messages, setMessages] = useState([]);
   const [report, setReport] = useState("Nothing was sent yet.");
+  const { messages, sendMessage, status, error } = useChat({
+    onData: ({ type, data }) => type === "data-report" && setReport(data),
+  });
 
-  async function send(event) {
+  function send(event) {
     event.preventDefault();
     const form = event.currentTarget;
-    const history = [...messages, { role: "user", content: new FormData(form).get("text") }];
+    void sendMessage({ text: new FormData(form).get("text") });
     form.reset();
-    setMessages(history);
-    const response = await fetch("/api/chat", { method: "POST", body: JSON.stringify(history) });
-    const { answer, report } = await response.json();
-    setMessages([...history, answer]);
-    setReport(report);
   }
 
   return (
     <main>
       <h1>A chat inside its window</h1>
       <ol>
-        {messages.map(({ role, content }, index) => (
-          <li key={index}>
-            {role}: {content}
+        {messages.map(({ id, role, parts }) => (
+          <li key={id}>
+            {role}: {parts.map((part) => (part.type === "text" ? part.text : "")).join("")}
           </li>
         ))}
       </ol>
       <p role="status">{report}</p>
+      {error && <p role="alert">{error.message}</p>}
       <form onSubmit={send}>
         <input name="text" aria-label="Message" required autoFocus />
-        <button>Send</button>
+        <button disabled={status === "submitted" || status === "streaming"}>Send</button>
       </form>
     </main>
   );
