@@ -38,7 +38,7 @@ export default defineConfig({
           groups: [
             {
               name: "common",
-              test: /www\/src\/(ui|shell|reader)\/|node_modules\/(@?preact|comlink)\/|pkg\/dist\/shared\.js/u,
+              test: /www\/src\/(ui|shell)\/|node_modules\/@?preact\/|pkg\/dist\/shared\.js/u,
             },
           ],
         },

@@ -93,7 +93,7 @@ async function list(name: string, found: readonly FoundFile[], as: Target | unde
   const isWanted = here && "wants" in here && found.some(({ path }) => here.wants(path));
   const paths = found.map(({ path }) => path);
   if (isWanted || found.length > 1) {
-    const folder = await reading().paths(paths);
+    const folder = await (await reading()).paths(paths);
     if (!isLast()) return;
     update({ folder });
     const view = isWanted ? (here.view as Target) : folder?.view;
@@ -119,7 +119,7 @@ async function list(name: string, found: readonly FoundFile[], as: Target | unde
   const view = as ?? only.view ?? shows;
   if (view) await openItem(only, view);
   // Items of earlier arrivals are no longer listed.
-  void reading().keep(items.map(({ id }) => id));
+  await (await reading()).keep(items.map(({ id }) => id));
 }
 
 /** Opens a pasted text. */
@@ -151,18 +151,18 @@ export async function openItem(item: Item, view: Target, place = 0): Promise<voi
     return [{ path: name, file: async () => file }];
   };
   try {
-    const { file, name, trees, session } = await reading().open(item.id, view, place);
+    const { file, name, trees, session } = await (await reading()).open(item.id, view, place);
     if (!isLast()) return;
     if (trees) update({ open: { ...open, trees } });
     pass({ view, name, found: asFile(file, name), session });
     void reading()
-      .content(item.id)
+      .then((reader) => reader.content(item.id))
       .then((content) => content && remember({ ...recentOf(item), view, at: Date.now(), file: content }));
   } catch (error) {
     if (!isLast()) return;
     update({ open: { ...open, problem: (error as Error).message } });
     // If its view is open, that view reports what is wrong with it.
-    const content = currentView() === view ? await reading().content(item.id) : undefined;
+    const content = currentView() === view ? await (await reading()).content(item.id) : undefined;
     if (content) pass({ view, name: item.name, found: asFile(content, item.name) });
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { batch, computed, effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals";
-import { proxy, wrap, type Remote } from "comlink";
+import type { Remote } from "comlink";
 
 /** Whether this is the worker. */
 export const isWorker = typeof document === "undefined";
@@ -43,6 +43,7 @@ export function mirror<Inputs, Results>(inputs: () => Inputs | undefined): Mirro
   const isBusy = signal(false);
   let remote: Remote<MirrorWorker<Inputs, Results>> | undefined;
   const run = async (): Promise<void> => {
+    const { proxy, wrap } = await import("comlink");
     remote ??= wrap<MirrorWorker<Inputs, Results>>(self.start());
     let sent: Inputs | undefined;
     while (sent !== given.peek() && given.peek() !== undefined) {
