@@ -34,6 +34,8 @@ pub(super) struct Editor<'e, 't> {
     pub target: u64,
     /// The last message of the model.
     pub read_to: usize,
+    /// The protected call of a plan tool, whose arguments are the plan.
+    pub plan: Option<At>,
     /// The last cleared result, in its original form.
     pub last_cleared: Option<(At, Piece<'t>)>,
     /// Whether the edits are those of a step, to which `minTokensFreed` and `step` apply as a whole.
@@ -251,7 +253,9 @@ impl Editor<'_, '_> {
         let mut calls: Vec<At> = alone.into_iter().filter(|&call| !self.is_unread(call)).chain(paired).collect();
         sorting::sort(&mut calls);
         let mut calls = but_last(calls, edit.keep_last);
-        calls.retain(|&call| edit.tools.include(self.tool_of(call)) && !self.is_signed_before(call));
+        calls.retain(|&call| {
+            edit.tools.include(self.tool_of(call)) && !self.is_signed_before(call) && self.plan != Some(call)
+        });
         calls
     }
 

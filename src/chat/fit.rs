@@ -382,6 +382,7 @@ impl<'r> Fit<'r> {
         let binds_thinking = self.rules.preserves_thinking;
         let is_models = |message: &Message<'_>| message.role == Role::Assistant && message.removed.is_none();
         let read_to = self.messages.iter().rposition(is_models).unwrap_or(0);
+        let plan = self.edits.tool_inputs.as_ref().and_then(|_| self.latest_plan());
         let messages = &mut self.messages;
         let said = (0, None);
         let last_cleared = None;
@@ -395,6 +396,7 @@ impl<'r> Fit<'r> {
             total,
             target,
             read_to,
+            plan,
             said,
             last_cleared,
             is_step: self.series.is_some() || self.options.cut_to.is_some(),

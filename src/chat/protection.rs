@@ -75,7 +75,7 @@ impl Fit<'_> {
     }
 
     /// The latest answered call of a protected tool.
-    fn latest_plan(&self) -> Option<At> {
+    pub(super) fn latest_plan(&self) -> Option<At> {
         let is_protected = |name: &str| self.options.protects_tool(name);
         let is_plan = |at: usize, place: usize, piece: &Piece<'_>| match &piece.kind {
             Kind::Call { name, .. } => {

@@ -5,6 +5,7 @@ import { CtxweaveError } from "../error.js";
 import { guarded } from "../source.js";
 import {
   Chat,
+  type FitEdits,
   type FitOptions,
   type FitReport,
   type FitResult,
@@ -38,6 +39,12 @@ export type HostFields = Pick<FitSettings, "format" | "model" | "system" | "tool
 export type Fitter<Message> = (messages: readonly Message[], host: HostFields) => Promise<Message[]>;
 
 /**
+ * Edits of a hook without the option `edits`. The arguments of old calls are cleared before a call is removed, so that
+ * an agent sees what it has done.
+ */
+const EDITS: FitEdits = { toolResults: { keepLast: 3 }, toolInputs: { keepLast: 3 } };
+
+/**
  * Returns a function that fits messages with these options; the host's fields replace missing ones. It continues the
  * last fit of each conversation, so that only new messages are read, and loads the module itself.
  */
@@ -57,7 +64,8 @@ export function fitter<Message>(options: HookOptions<Message>): Fitter<Message> 
     await init();
     checkedList(messages, "messages");
     // In addition to a limit, the host's model selects the vendor's rules.
-    const all = { ...host, ...(model === undefined ? {} : { model }), ...settings } as FitSettings;
+    const edits = settings.truncationStrategy === "stopAtLimit" ? undefined : EDITS;
+    const all = { ...host, ...given({ model, edits }), ...given(settings) } as FitSettings;
     try {
       const fitted = summarize
         ? await withSummary(messages, all, summarize as Summarize<unknown>, conversations)

@@ -75,3 +75,22 @@ fn a_step_frees_a_multiple() {
     let rounded = whole - (whole - target).next_multiple_of(500);
     assert!(left(500) <= rounded && left(500) + 120 > rounded, "{} of {rounded}", left(500));
 }
+
+/// The arguments of the protected call of a plan tool are the plan.
+#[test]
+fn cleared_arguments_are_not_those_of_the_plan() {
+    let mut messages = run(8, 40, 40);
+    messages[3]["tool_calls"][0]["function"]["name"] = json!("update_plan");
+    let edits = json!({ "when": "always", "toolInputs": { "keepLast": 1 } });
+    let inputs = |protect_tools: Value| {
+        let options = json!({ "maxTokens": 900_000, "edits": edits, "protectTools": protect_tools });
+        let fitted = fit(&messages, &options).unwrap().messages;
+        let arguments = fitted.into_iter().map(|message| message["tool_calls"][0]["function"]["arguments"].clone());
+        arguments.filter_map(|arguments| arguments.as_str().map(|text| text == "{}")).collect::<Vec<_>>()
+    };
+    let all_but_last = [true, true, true, true, true, true, true, false];
+    assert_eq!(inputs(json!([])), all_but_last);
+    let mut all_but_the_plan = all_but_last;
+    all_but_the_plan[1] = false;
+    assert_eq!(inputs(json!(["update_plan"])), all_but_the_plan);
+}
