@@ -14,6 +14,8 @@ await init();
 
 const quick = process.argv.includes("--quick");
 const CUT_TO = 0.75;
+/** The default of the hooks. */
+const HOOK_EDITS = { toolResults: { keepLast: 3 }, toolInputs: { keepLast: 3 } };
 const chats = conversations(quick).filter((chat) => chat.some(({ tool_calls: calls }) => calls));
 
 /** Tokens of each message, and the overhead of the request. */
@@ -147,7 +149,8 @@ const loop = (limit) => (messages) => {
   return kept;
 };
 
-const all = row("`previous`", series({}));
+const all = row("hooks: `previous`, `toolInputs`", series({ edits: HOOK_EDITS }));
+row("`previous`", series({}));
 row("`previous`, `edits: false`", series({ edits: false }));
 row("`previous`, `cutTo: 0.6`", series({ cutTo: 0.6 }));
 row("single fits", single({}));
