@@ -30,8 +30,29 @@ class World {
   faults = { error: 0, carriedOut: 0, late: 0, twice: 0, silent: 0, otherBytes: 0, crash: 0 };
   steps = 0;
 
+  /** Calls of the real store that have not ended. */
+  pending = new Set();
+
   constructor(seed) {
     this.random = numbers(seed);
+  }
+
+  /** A store whose calls the simulation waits for, so that servers take no simulated time. */
+  tracked(store) {
+    const tracked = {};
+    for (const name of ["get", "put", "compareAndSet", "list", "ancestors", "delete"]) {
+      if (!store[name]) continue;
+      tracked[name] = (...given) => {
+        const call = store[name](...given);
+        const ended = call.then(
+          () => this.pending.delete(ended),
+          () => this.pending.delete(ended),
+        );
+        this.pending.add(ended);
+        return call;
+      };
+    }
+    return tracked;
   }
 
   pick(list) {
@@ -56,7 +77,10 @@ class World {
       const result = action().finally(() => (done = true));
       result.catch(() => undefined);
       for (;;) {
-        await new Promise((resolve) => setImmediate(resolve));
+        do {
+          await Promise.all(this.pending);
+          await new Promise((resolve) => setImmediate(resolve));
+        } while (this.pending.size > 0);
         if (done) return await result;
         this.step();
       }
@@ -159,6 +183,23 @@ function faulty(world, base, { rates = RATES, crashAt } = {}) {
   };
 }
 
+const PREFIXES = ["blobs/", "records/", "heads/"];
+
+/** The keys and values of a store that chains consist of. */
+async function entriesOf(store) {
+  const entries = new Map();
+  for (const prefix of PREFIXES) {
+    for (let cursor; ;) {
+      const page = await store.list(prefix, cursor);
+      const values = await Promise.all(page.keys.map((key) => store.get(key)));
+      for (const [at, key] of page.keys.entries()) if (values[at]) entries.set(key, values[at]);
+      if (page.cursor === undefined) break;
+      cursor = page.cursor;
+    }
+  }
+  return entries;
+}
+
 /** Everything that heads lead to, determined from the entries; throws if a chain is broken. */
 export function reachableKeys(entries) {
   const keys = new Set();
@@ -192,11 +233,14 @@ const lines = (bytes) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line).content);
 
-/** Processes that write, fork, drop, read and collect concurrently. Returns statistics. */
-export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}) {
+/**
+ * Processes that write, fork, drop, read and collect concurrently, in an empty store that `open` returns. Returns
+ * statistics.
+ */
+export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}, open = stores.memoryStore) {
   const world = new World(seed);
-  const entries = new Map();
-  const base = stores.memoryStore(entries);
+  const base = world.tracked(await open());
+  const reachable = async () => reachableKeys(await entriesOf(base));
   // Acknowledged data by head: the texts of deltas, and the forks.
   const acknowledged = new Map([
     ["main", []],
@@ -243,7 +287,7 @@ export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}
     collecting = true;
     try {
       for await (const keys of commits.garbage({ batch: 4, patience: 0 })) {
-        const { keys: needed } = reachableKeys(entries);
+        const { keys: needed } = await reachable();
         for (const key of keys) assert.ok(!needed.has(key), `${key} is listed, and a head leads to it`);
         counts.collected += keys.length;
         for (const key of keys) {
@@ -316,7 +360,7 @@ export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}
     }
   };
   const check = async () => {
-    const { heads, keys } = reachableKeys(entries);
+    const { heads, keys } = await reachable();
     for (const [name, acks] of acknowledged) {
       const chain = heads.get(name) ?? [];
       const ids = new Set(chain.map(({ id }) => id));
@@ -347,7 +391,7 @@ export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}
       }
     }
     const needed = await check();
-    const left = [...entries.keys()].filter((key) => /^(blobs|records)\//.test(key));
+    const left = [...(await entriesOf(base)).keys()].filter((key) => /^(blobs|records)\//.test(key));
     if (world.calls.length === 0) assert.deepEqual(left.sort(), [...needed].sort(), "all garbage is deleted");
     for (const late of world.calls.splice(0)) late();
     await check();
@@ -359,12 +403,11 @@ export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}
  * Kills a process at each call of an action in turn. `prepare` returns the arguments of `act` and `verify` in addition
  * to the commits.
  */
-export async function crashEverywhere(stores, seed, { prepare, act, verify }) {
+export async function crashEverywhere(stores, seed, { prepare, act, verify }, open = stores.memoryStore) {
   let crashes = 0;
   for (let crashAt = 1; ; crashAt += 1) {
     const world = new World(seed + crashAt);
-    const entries = new Map();
-    const base = stores.memoryStore(entries);
+    const base = world.tracked(await open());
     const options = { delay: 8, pageSize: 3 };
     const ended = await world.run(async () => {
       const fine = new stores.CommitStore(base, options);
@@ -372,9 +415,9 @@ export async function crashEverywhere(stores, seed, { prepare, act, verify }) {
       const store = faulty(world, base, { crashAt });
       const commits = new stores.CommitStore(store, options);
       const end = await Promise.race([act(commits, prepared, base).then(() => "done"), store.client.died]);
-      reachableKeys(entries);
-      await verify(fine, prepared, { entries, base, died: end !== "done" });
-      reachableKeys(entries);
+      reachableKeys(await entriesOf(base));
+      await verify(fine, prepared, { entries: () => entriesOf(base), base });
+      reachableKeys(await entriesOf(base));
       return end;
     });
     if (ended === "done") return crashes;

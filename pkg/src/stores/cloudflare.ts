@@ -1,7 +1,7 @@
 /** Blobs in R2, everything else in D1. */
 
 import type { DeletingStore } from "../types/stores.js";
-import { BLOBS, COLLECTIONS, RECORDS } from "./keys.js";
+import { isLarge, recordKey } from "./keys.js";
 import { page } from "./memory.js";
 
 /** The used part of an R2 bucket. */
@@ -52,8 +52,6 @@ export function cloudflareStore(bucket: R2BucketLike, database: D1DatabaseLike):
       .all<Row>();
     return results;
   };
-  // Lists of keys can exceed the limits of D1.
-  const isLarge = (key: string): boolean => key.startsWith(BLOBS) || key.startsWith(COLLECTIONS);
   return {
     async get(key) {
       if (isLarge(key)) {
@@ -111,7 +109,7 @@ export function cloudflareStore(bucket: R2BucketLike, database: D1DatabaseLike):
            SELECT next.value, next.parent, step + 1 FROM chain JOIN ctxweave AS next ON next.key = 'records/' || chain.parent
            WHERE step < ?2)
          SELECT value FROM chain ORDER BY step`,
-        RECORDS + encodeURIComponent(id),
+        recordKey(id),
         limit,
       );
       return found.map(({ value }) => value).join("\n");

@@ -162,6 +162,7 @@ export class CommitStore {
    *   missing, `head_conflict` if the head is at another commit, `store_busy`, `store_failed`
    */
   async fork(commit: string, head: string): Promise<void> {
+    if (checkedText(commit, "commit") === "") throw invalid("commit", "the id of a commit");
     const key = headKey(head);
     for (let tries = 0, collected = 0; tries < TRIES; tries += 1) {
       if (tries > 0) await this.#calls.pause(Math.min(tries, 4));

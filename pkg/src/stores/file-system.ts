@@ -1,7 +1,7 @@
 /** Files in a folder. */
 
 import type { DeletingStore } from "../types/stores.js";
-import { BLOBS, COLLECTIONS } from "./keys.js";
+import { BLOBS, isLarge } from "./keys.js";
 import { page } from "./memory.js";
 
 /** The used part of `node:fs/promises`. */
@@ -27,7 +27,6 @@ const decoder = new TextDecoder();
  * one is valid; setting it creates the next number, which only one writer can.
  */
 export function fileSystemStore(fs: FileSystemLike, folder: string): DeletingStore {
-  const isBlob = (key: string): boolean => key.startsWith(BLOBS) || key.startsWith(COLLECTIONS);
   const path = (key: string): string => {
     const names = key.split("/").map(fileName);
     // A folder with all blobs would be too large for some tools.
@@ -79,11 +78,11 @@ export function fileSystemStore(fs: FileSystemLike, folder: string): DeletingSto
   };
   return {
     async get(key) {
-      const bytes = isBlob(key) ? await orElse(fs.readFile(path(key)), undefined) : (await last(key)).bytes;
+      const bytes = isLarge(key) ? await orElse(fs.readFile(path(key)), undefined) : (await last(key)).bytes;
       return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
     },
     async put(key, bytes) {
-      if (!isBlob(key)) {
+      if (!isLarge(key)) {
         while (!(await set(key, (await last(key)).number, bytes))) continue;
         return;
       }

@@ -12,6 +12,8 @@ export { type DenoAtomicLike, type DenoKvLike, denoKvStore } from "./deno-kv.js"
 export { type FileSystemLike, fileSystemStore } from "./file-system.js";
 export { indexedDbStore } from "./indexed-db.js";
 export { memoryStore } from "./memory.js";
+export { POSTGRES_SCHEMA, type PostgresLike, postgresStore } from "./postgres.js";
+export { type S3Credentials, type S3FetchLike, type S3Options, type S3ResponseLike, s3Store } from "./s3.js";
 export { summarizeMissing } from "./summarize-missing.js";
 export { CtxweaveError, init } from "../entries/commits.js";
 export type * from "../types/commits.js";

@@ -1,6 +1,7 @@
 /** The keys of a store. */
 
 import { invalid } from "../api/checked.js";
+import { artifactRef } from "../entries/commits.js";
 
 export const BLOBS = "blobs/";
 export const RECORDS = "records/";
@@ -12,6 +13,18 @@ export const INDEXES = "indexes/";
 export const COLLECTIONS = "collections/";
 /** The value that refers to the current list. */
 export const COLLECTION = "collection";
+
+/** Longest value, encoded, that a list has in its keys. */
+const MAX_LISTED_VALUE = 128;
+/** Characters of a longer one that stay in front of its hash. */
+const KEPT_CHARACTERS = 64;
+
+const encoder = new TextEncoder();
+
+/** Whether the value of a key can be large. Such a value is put, and never compared. */
+export function isLarge(key: string): boolean {
+  return key.startsWith(BLOBS) || key.startsWith(COLLECTIONS);
+}
 
 /** The key of a blob, by full ref. */
 export function blobKey(ref: string): string {
@@ -40,7 +53,7 @@ export function headName(key: string): string {
 
 /** Prefix of the list of a principal's commits, latest first. */
 export function principalPrefix(principal: string): string {
-  return `${PRINCIPALS}${encoded(principal, "principal")}/`;
+  return `${PRINCIPALS}${listed(principal, "principal")}/`;
 }
 
 export function principalKey(principal: string, timeKey: string, id: string): string {
@@ -58,7 +71,7 @@ export type Index = "ticket" | "thread" | "session" | "parent" | "unsummarized";
 
 /** Prefix of the list of the commits with a property, earliest first. */
 export function indexPrefix(index: Index, value: string): string {
-  return `${INDEXES}${index}/${encoded(value, index)}/`;
+  return `${INDEXES}${index}/${listed(value, index)}/`;
 }
 
 export function indexKey(index: Index, value: string, timeKey: string, id: string): string {
@@ -78,10 +91,24 @@ export function isResultKey(key: string): boolean {
   return key.startsWith(RESULTS);
 }
 
+/** A value in the key of a list. Hosts limit the length of keys, so a long value is replaced by its beginning and hash. */
+function listed(value: string, path: string): string {
+  const part = encoded(value, path);
+  if (part.length <= MAX_LISTED_VALUE) return part;
+  // One character longer than any value that is not replaced.
+  const hash = artifactRef(encoder.encode(value)).slice("blake3:".length);
+  return `${part.slice(0, KEPT_CHARACTERS)}~${hash}`;
+}
+
+/** A text as one part of a key: ASCII without `/`, and nothing that a path or an address takes for another folder. */
 function encoded(text: string, path: string): string {
+  let part;
   try {
-    return encodeURIComponent(text);
+    part = encodeURIComponent(text);
   } catch {
     throw invalid(path, "text without lone surrogates");
   }
+  // No other text has these forms.
+  if (part === "") return "%";
+  return part === "." || part === ".." ? part.replaceAll(".", "%2E") : part;
 }

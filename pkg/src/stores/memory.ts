@@ -1,7 +1,7 @@
 /** A store in memory, for tests and small data. */
 
 import type { DeletingStore } from "../types/stores.js";
-import { RECORDS } from "./keys.js";
+import { recordKey } from "./keys.js";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -36,7 +36,7 @@ export function memoryStore(entries: Map<string, Uint8Array> = new Map()): Delet
     async ancestors(id, limit) {
       const records: string[] = [];
       for (let wanted: string | undefined = id; wanted !== undefined && records.length < limit;) {
-        const bytes = entries.get(RECORDS + encodeURIComponent(wanted));
+        const bytes = entries.get(recordKey(wanted));
         if (!bytes) break;
         const text = decoder.decode(bytes);
         records.push(text);
@@ -57,9 +57,10 @@ export function page(keys: string[], limit: number): { keys: string[]; cursor?: 
 }
 
 /** The parent named in a record; a damaged record is detected when it is read. */
-function parentOf(text: string): string | undefined {
+export function parentOf(text: string): string | undefined {
   try {
-    return (JSON.parse(text) as { parent?: string }).parent;
+    const { parent } = JSON.parse(text) as { parent?: unknown };
+    return typeof parent === "string" ? parent : undefined;
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import type { CheckpointRequest, CommitRecord, MaterializationRequest } from "..
 import type { Diagnostic, Limits } from "../types/common.js";
 import type { PlatformAbortSignal } from "../types/platform.js";
 import type { StoreCalls } from "./calls.js";
+import { allHeads } from "./heads.js";
 import {
   blobKey,
   blobPrefix,
@@ -218,7 +219,29 @@ export class Records {
       cursor = page.cursor;
     }
     if (found.length < 2) return found[0]?.record;
-    return this.lastOf(principal, time, found);
+    try {
+      return await this.lastOf(principal, time, found);
+    } catch (error) {
+      if (!(error instanceof CtxweaveError && error.code === "ambiguous_commit")) throw error;
+      const kept = await this.followed(found);
+      if (kept.length === 0 || kept.length === found.length) throw error;
+      return this.lastOf(principal, time, kept);
+    }
+  }
+
+  /**
+   * The records that a head is at or that another commit follows. A writer that died before it moved its head leaves
+   * others, and stores the same content after another parent when it is repeated.
+   */
+  private async followed<Found extends { record: CommitRecord }>(found: Found[]): Promise<Found[]> {
+    // Before the lists: a head leaves a commit after its child is listed.
+    const tips = new Set<string>();
+    for await (const { commit } of allHeads(this.calls)) tips.add(commit);
+    const hasChild = async (id: string): Promise<boolean> =>
+      (await this.calls.list(indexPrefix("parent", id), undefined, 1)).keys.length > 0;
+    const kept: Found[] = [];
+    for (const one of found) if (tips.has(one.record.id) || (await hasChild(one.record.id))) kept.push(one);
+    return kept;
   }
 
   /** Of several commits at one time, the one that descends from the others. */
