@@ -9,6 +9,7 @@ import {
   choose,
   eventually,
   fitsAcross,
+  holds,
   number,
   openPage,
   ownLink,
@@ -50,7 +51,7 @@ async function paste(page, text) {
   await field(page).focus();
   await page.keyboard.press("Control+A");
   await page.keyboard.press("Control+V");
-  await eventually(async () => assert.equal(await field(page).inputValue(), text));
+  await holds(field(page), text);
 }
 
 /** The messages shown by the page, including added ones. */

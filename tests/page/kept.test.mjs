@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { importLoom, init } from "ctxweave/import";
 import { findings } from "./axe.mjs";
-import { agreeing, drop, eventually, fitsAcross, LOOKS, screenshots, start, visit } from "./harness.mjs";
+import { agreeing, drop, eventually, fitsAcross, holds, LOOKS, screenshots, start, visit } from "./harness.mjs";
 
 const golden = fileURLToPath(new URL("../golden/import/", import.meta.url));
 
@@ -78,7 +78,7 @@ const field = (page) => page.getByLabel("Task template, XML");
 const template = (text) => `<task type="atomic"><description>${text}</description></task>`;
 const kept = (page) => page.getByText("Kept in this browser").waitFor();
 const elsewhere = (page) => page.getByText("Also open in another tab");
-const holds = (page, text) => eventually(async () => assert.equal(await field(page).inputValue(), template(text)));
+const holdsTask = (page, text) => holds(field(page), template(text));
 
 async function write(page, text) {
   await field(page).fill(template(text));
@@ -101,15 +101,15 @@ describe("undo", () => {
     await visit(site, "#/operators", async (page) => {
       for (const text of ["one", "two", "three"]) await write(page, text);
       await page.getByRole("button", { name: "Undo" }).click();
-      await holds(page, "two");
+      await holdsTask(page, "two");
       await kept(page);
       await page.reload();
-      await holds(page, "two");
+      await holdsTask(page, "two");
       await page.getByRole("button", { name: "Redo" }).click();
-      await holds(page, "three");
+      await holdsTask(page, "three");
       await page.getByRole("button", { name: "Undo" }).click();
       await page.getByRole("button", { name: "Undo" }).click();
-      await holds(page, "one");
+      await holdsTask(page, "one");
     });
   });
 
@@ -123,7 +123,7 @@ describe("undo", () => {
       await page.waitForTimeout(300);
       await page.reload();
       await page.getByRole("button", { name: "Undo" }).click();
-      await holds(page, "mine");
+      await holdsTask(page, "mine");
       await kept(page);
     });
   });
@@ -134,24 +134,24 @@ describe("two tabs", () => {
     await visit(site, "#/operators", async (one) => {
       await write(one, "first");
       const other = await tab();
-      await holds(other, "first");
+      await holdsTask(other, "first");
       await elsewhere(other).waitFor();
       assert.equal(await elsewhere(one).count(), 0);
       await write(other, "second");
       await write(one, "first, changed");
       await Promise.all([one.reload(), other.reload()]);
-      await holds(one, "first, changed");
-      await holds(other, "second");
+      await holdsTask(one, "first, changed");
+      await holdsTask(other, "second");
       await kept(other);
       await kept(one);
       // Nothing of the closed tab is lost.
       await other.close();
       await one.reload();
-      await holds(one, "first, changed");
+      await holdsTask(one, "first, changed");
       await one.getByRole("button", { name: /Open the document of a closed tab/ }).click();
-      await holds(one, "second");
+      await holdsTask(one, "second");
       await one.getByRole("button", { name: "Undo" }).click();
-      await holds(one, "first, changed");
+      await holdsTask(one, "first, changed");
     });
   });
 
@@ -162,7 +162,7 @@ describe("two tabs", () => {
       await write(other, "second");
       await elsewhere(other).waitFor();
       await one.reload();
-      await holds(one, "first");
+      await holdsTask(one, "first");
       await other.close();
     });
   });
@@ -173,7 +173,7 @@ describe("two tabs", () => {
       await write(other, "left");
       await other.close();
       const next = await tab();
-      await holds(next, "left");
+      await holdsTask(next, "left");
       await kept(next);
       await next.getByRole("button", { name: "Undo" }).waitFor();
       assert.equal(await elsewhere(next).count(), 0);
@@ -183,7 +183,7 @@ describe("two tabs", () => {
       await field(next).fill(template("again"));
       await kept(next);
       await next.reload();
-      await holds(next, "again");
+      await holdsTask(next, "again");
       await next.close();
     });
   });

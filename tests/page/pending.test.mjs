@@ -10,6 +10,7 @@ import {
   choose,
   copied,
   eventually,
+  holds,
   expectedTotals,
   fitsAcross,
   sample,
@@ -126,7 +127,7 @@ describe("a message being written", () => {
       await eventually(async () => assert.equal(await page.getByText("unsent").count(), 0));
       await page.evaluate(() => (location.hash = location.hash.replace("tip=q-12", "tip=a-11")));
       await shows(page, await requestOf("sources", "a-11", 8192, text));
-      await eventually(async () => assert.equal(await field(page).inputValue(), text));
+      await holds(field(page), text);
       await page.reload();
       await shows(page, await requestOf("sources", "a-11", 8192, text));
 

@@ -20,7 +20,7 @@ import { explainTask, init as initOperators, parseTask } from "ctxweave/operator
 import { countTokens, init as initTokens, loadVocabulary, vocabularyOf } from "ctxweave/tokens";
 import { init as initWorkspace, readContext } from "ctxweave/workspace";
 import { findings, inLooks } from "./axe.mjs";
-import { agreeing, chooseTab, drop, eventually, number, savedText, start, visit } from "./harness.mjs";
+import { agreeing, chooseTab, drop, eventually, holds, number, savedText, start, visit } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const scratch = join(root, "target", "real");
@@ -297,7 +297,7 @@ describe("task files of another tool", () => {
       const { task: parsed, diagnostics } = parseTask(text);
       await dropped(`${name}.xml`, text, async (page) => {
         await opened(page, /a task template/, "operators");
-        await eventually(async () => assert.equal(await page.getByLabel("Task template, XML").inputValue(), text));
+        await holds(page.getByLabel("Task template, XML"), text);
         await eventually(async () =>
           assert.deepEqual(
             await page

@@ -9,7 +9,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { file as tokenizerFile } from "../runtimes/tokenizer-json.mjs";
 import { inLooks } from "./axe.mjs";
-import { agreeing, choose, chooseTab, drop, eventually, openNothing, openPage, start } from "./harness.mjs";
+import { agreeing, choose, chooseTab, drop, eventually, holds, openNothing, openPage, start } from "./harness.mjs";
 import { anthropic } from "./requests.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -39,9 +39,7 @@ const asked = async (page, name, content, sample) => {
 /** A chat in the view Chats, on one tab of its result. */
 const chat = async (page, request, tab) => {
   await drop(page, "request.json", JSON.stringify(request));
-  await eventually(async () =>
-    assert.equal(await field(page, "Chat messages, JSON").inputValue(), JSON.stringify(request)),
-  );
+  await holds(field(page, "Chat messages, JSON"), JSON.stringify(request));
   await chooseTab(page, tab);
 };
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fitMessages, init, modelInfo } from "ctxweave/chat";
 import { findings } from "./axe.mjs";
-import { choose, drop, eventually, fitsAcross, LOOKS, number, screenshots, start, visit } from "./harness.mjs";
+import { choose, drop, eventually, fitsAcross, holds, LOOKS, number, screenshots, start, visit } from "./harness.mjs";
 import { anthropic, gemini, openai, responses } from "./requests.mjs";
 
 let site;
@@ -21,9 +21,7 @@ const rows = (page) => page.locator("[data-item]");
 /** Opens a request and waits until the list shows it. */
 async function open(page, request) {
   assert.ok(await drop(page, "request.json", JSON.stringify(request)));
-  await eventually(async () =>
-    assert.equal(await page.getByLabel("Chat messages, JSON").inputValue(), JSON.stringify(request)),
-  );
+  await holds(page.getByLabel("Chat messages, JSON"), JSON.stringify(request));
 }
 
 const on = (request, steps, options) =>
