@@ -15,11 +15,11 @@ const LANGUAGES = [
 ] as const;
 
 /** Shows and copies a program that does with the package what the view shows. */
-export function CopyAsCode({ code }: { code: () => Code | undefined }) {
+export function CopyAsCode({ code }: { code: () => Code | undefined | Promise<Code | undefined> }) {
   const shown = useSignal<Code | undefined>(undefined);
   return (
     <>
-      <button type="button" class="quiet" onClick={() => (shown.value = code())}>
+      <button type="button" class="quiet" onClick={async () => (shown.value = await code())}>
         <Icon name="copy" />
         Copy as code
       </button>

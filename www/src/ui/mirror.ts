@@ -5,14 +5,29 @@
 
 import { batch, computed, effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Remote } from "comlink";
+import { applyEdits, editsBetween, type TextEdit } from "./text-edits.js";
 
 /** Whether this is the worker. */
 export const isWorker = typeof document === "undefined";
 
+/** Inputs with a large text. */
+interface WithText {
+  text: string;
+}
+
+/** The inputs that changed since the last ones. */
+interface Changes<Inputs> {
+  inputs: Partial<Inputs>;
+  /** Edits of the last text, instead of a whole new one. */
+  edits?: TextEdit[] | undefined;
+}
+
 /** What the worker of a view offers. */
 export interface MirrorWorker<Inputs, Results> {
   /** Computes from new inputs; the results are reported also when they change later. */
-  compute(inputs: Inputs, report: (results: Results) => void): Promise<void>;
+  compute(changes: Changes<Inputs>, report: (results: Results) => void): Promise<void>;
+  /** Computes something once, from the current inputs. */
+  answer(question: string): unknown;
 }
 
 /** The page's side of a worker. */
@@ -27,6 +42,8 @@ export interface Mirror<Inputs, Results> {
   isBusy: Signal<boolean>;
   /** Starts the worker. Set by the view, since the module with the state is also part of the worker. */
   start: () => Worker;
+  /** Asks the worker, which has the inputs of the last results. */
+  ask: (question: string) => Promise<unknown>;
 }
 
 /** Milliseconds between two computations. */
@@ -34,30 +51,33 @@ const PAUSE = 150;
 
 /**
  * Uses a worker while `inputs` has a value. Inputs that change while it computes are sent when it is done, so that typing
- * never queues work.
+ * never queues work. Only what changed is sent: a large text is copied when it is sent.
  */
-export function mirror<Inputs, Results>(inputs: () => Inputs | undefined): Mirror<Inputs, Results> {
+export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | undefined): Mirror<Inputs, Results> {
   const given = computed(() => (isWorker ? undefined : inputs()));
   const results = signal<Results | undefined>(undefined);
   const answered = signal<Inputs | undefined>(undefined);
   const isBusy = signal(false);
   let remote: Remote<MirrorWorker<Inputs, Results>> | undefined;
+  /** What the worker has. */
+  let sent: Inputs | undefined;
   const run = async (): Promise<void> => {
     const { proxy, wrap } = await import("comlink");
     remote ??= wrap<MirrorWorker<Inputs, Results>>(self.start());
-    let sent: Inputs | undefined;
-    while (sent !== given.peek() && given.peek() !== undefined) {
+    let isFirst = true;
+    while (given.peek() !== undefined && (isFirst || sent !== given.peek())) {
       // While the user types, only the last state is sent.
-      if (sent !== undefined) await new Promise((done) => setTimeout(done, PAUSE));
-      const inputs = given.peek();
-      if (inputs === undefined) break;
-      sent = inputs;
+      if (!isFirst) await new Promise((done) => setTimeout(done, PAUSE));
+      const now = given.peek();
+      if (now === undefined) break;
+      const changes = changesOf(sent, now);
+      [sent, isFirst] = [now, false];
       await remote.compute(
-        inputs as never,
+        changes as never,
         proxy((next: Results) => {
           if (given.peek() === undefined) return;
           batch(() => {
-            answered.value = inputs;
+            answered.value = now;
             results.value = next;
           });
         }) as never,
@@ -73,6 +93,7 @@ export function mirror<Inputs, Results>(inputs: () => Inputs | undefined): Mirro
     start: () => {
       throw new Error("the view has no worker");
     },
+    ask: async (question) => remote?.answer(question),
   };
   if (!isWorker) {
     effect(() => {
@@ -81,7 +102,10 @@ export function mirror<Inputs, Results>(inputs: () => Inputs | undefined): Mirro
         if (now === undefined) results.value = undefined;
         else if (!isBusy.peek()) {
           isBusy.value = true;
-          run().catch(() => (isBusy.value = false));
+          run().catch(() => {
+            sent = undefined;
+            isBusy.value = false;
+          });
         }
       });
     });
@@ -89,19 +113,33 @@ export function mirror<Inputs, Results>(inputs: () => Inputs | undefined): Mirro
   return self;
 }
 
+function changesOf<Inputs extends WithText>(before: Inputs | undefined, now: Inputs): Changes<Inputs> {
+  const edits = before && editsBetween(before.text, now.text);
+  const changed = Object.entries(now).filter(
+    ([name, value]) => !(name === "text" && edits) && (!before || before[name as keyof Inputs] !== value),
+  );
+  return { inputs: Object.fromEntries(changed) as Partial<Inputs>, edits };
+}
+
 /** The worker's side: `apply` sets the inputs, `read` computes the results from them. */
-export function mirrorWorker<Inputs, Results>(
+export function mirrorWorker<Inputs extends WithText, Results>(
   ready: Promise<unknown>,
   apply: (inputs: Inputs) => void,
   read: () => Results,
+  answers: Record<string, () => unknown> = {},
 ): MirrorWorker<Inputs, Results> {
   let stop: (() => void) | undefined;
+  let inputs: Inputs | undefined;
   return {
-    async compute(inputs, report) {
+    async compute({ inputs: changes, edits }, report) {
       await ready;
       stop?.();
+      const before = inputs;
+      inputs = { ...before, ...changes } as Inputs;
+      if (edits && before) inputs.text = applyEdits(before.text, edits);
       apply(inputs);
       stop = effect(() => void report(read()));
     },
+    answer: (question) => answers[question]?.(),
   };
 }

@@ -3,7 +3,7 @@ import { ask } from "./ask.js";
 import { linkParams, writeAddress } from "../shell/route.js";
 import { onDatabaseLost } from "./database.js";
 import { unpack } from "./share.js";
-import { StoredDocuments, type State } from "./stored.js";
+import { largeText, StoredDocuments, type State } from "./stored.js";
 
 /** Maximum number of undo steps. */
 const MAX_UNDO_STEPS = 100;
@@ -183,6 +183,7 @@ export class PersistedDocument<T> {
     this.#saving = (async () => {
       let written: State<T> | undefined;
       while (written !== this.#now.peek()) {
+        await this.#settled();
         written = this.#now.peek();
         if (!written) break;
         await this.#keep(written);
@@ -196,6 +197,15 @@ export class PersistedDocument<T> {
       .finally(() => {
         this.#saving = undefined;
       });
+  }
+
+  /** Waits until a large document has not changed for a while: to store it takes as long as many letters. */
+  async #settled(): Promise<void> {
+    for (let seen = this.#now.peek(); largeText(seen?.value) !== undefined;) {
+      await new Promise((done) => setTimeout(done, ONE_STEP));
+      if (seen === this.#now.peek()) return;
+      seen = this.#now.peek();
+    }
   }
 
   async #keep(now: State<T>): Promise<void> {

@@ -2,6 +2,8 @@
 
 import { read, write } from "./database.js";
 import { openTabs, tabId } from "./tab.js";
+import { sliceOf } from "./text-edits.js";
+import { LARGE } from "./text-parts.js";
 
 export interface State<T> {
   value: T;
@@ -46,12 +48,48 @@ async function headsOf(view: string): Promise<Head[]> {
 }
 
 async function historyOf<T>(view: string, { tab, past, now, future }: Head): Promise<History<T> | undefined> {
-  const get = (step: number): Promise<State<T> | undefined> =>
-    read("views", (store) => store.get(stateKey(view, tab, step)) as IDBRequest<State<T> | undefined>);
+  const get = (step: number): Promise<State<unknown> | undefined> =>
+    read("views", (store) => store.get(stateKey(view, tab, step)) as IDBRequest<State<unknown> | undefined>);
   const all = async (steps: number[]): Promise<State<T>[]> =>
-    (await Promise.all(steps.map(get))).filter((state) => state !== undefined);
-  const state = await get(now);
+    (await Promise.all(steps.map(async (step) => unpacked<T>(await get(step))))).filter((state) => state !== undefined);
+  const state = await unpacked<T>(await get(now));
   return state && { past: await all(past), now: state, future: await all(future) };
+}
+
+/** The large text of a document: the document itself, or its `text`. */
+export function largeText(value: unknown): string | undefined {
+  const text = (value as { text?: unknown } | null | undefined)?.text ?? value;
+  return typeof text === "string" && text.length > LARGE ? text : undefined;
+}
+
+const withText = (value: unknown, text: unknown): unknown =>
+  typeof value === "object" && value !== null && "text" in value ? { ...value, text } : text;
+
+/** Characters that are copied at once. */
+const PIECE = 1_000_000;
+
+/** A state with its large text as a Blob, made piece by piece: to store a long string blocks the page. */
+async function packed(state: State<unknown>): Promise<State<unknown>> {
+  const text = largeText(state.value);
+  if (text === undefined) return state;
+  const pieces: Blob[] = [];
+  for (let at = 0; at < text.length;) {
+    // A pair of surrogates is not cut.
+    const end = isHighSurrogate(sliceOf(text, at + PIECE - 1, at + PIECE)) ? at + PIECE + 1 : at + PIECE;
+    pieces.push(new Blob([sliceOf(text, at, end)]));
+    at = end;
+    await new Promise((done) => setTimeout(done));
+  }
+  return { ...state, value: withText(state.value, new Blob(pieces)) };
+}
+
+const isHighSurrogate = (character: string): boolean => /[\uD800-\uDBFF]/.test(character);
+
+async function unpacked<T>(state: State<unknown> | undefined): Promise<State<T> | undefined> {
+  const blob = (state?.value as { text?: unknown } | null | undefined)?.text ?? state?.value;
+  if (!state || !(blob instanceof Blob)) return state as State<T> | undefined;
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await blob.arrayBuffer());
+  return { ...state, value: withText(state.value, text) as T };
 }
 
 function remove(store: IDBObjectStore, view: string, head: Head): void {
@@ -102,10 +140,11 @@ export class StoredDocuments<T> {
       own: now.own,
       isChanged,
     };
+    const added = [...kept.values()].filter((state) => this.#stored.get(state.step) !== state);
+    const records = await Promise.all(added.map(packed));
     await write(["views"], (store) => {
       for (const step of this.#stored.keys()) if (!kept.has(step)) store.delete(stateKey(view, tab, step));
-      for (const [step, state] of kept)
-        if (this.#stored.get(step) !== state) store.put(state, stateKey(view, tab, step));
+      for (const state of records) store.put(state, stateKey(view, tab, state.step));
       if (kept.size > 0) store.put(head, headKey(view, tab));
       else store.delete(headKey(view, tab));
       if (this.#continued) remove(store, view, this.#continued);

@@ -1,6 +1,7 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { count } from "./format.js";
+import { join } from "./text-edits.js";
 
 /** Length above which a text is edited part by part and processed in a worker: a field lays out its whole text at once. */
 export const LARGE = 200_000;
@@ -35,15 +36,18 @@ export function TextField(props: {
   useEffect(() => {
     if (part.value !== shown) part.value = shown;
   });
-  const edited = useRef<{ text: string; part: number; to: number } | undefined>(undefined);
-  const [from, end] = isLarge ? partRange(text, shown) : [0, text.length];
-  // While a part is edited it grows and shrinks: with a fixed length its field would change, and the cursor would jump.
+  const edited = useRef<{ text: string; part: number; pieces: readonly [string, string, string] } | undefined>(
+    undefined,
+  );
   const { current: last } = edited;
-  const to = last?.text === text && last.part === shown ? last.to : end;
-  const onInput = (value: string): void => {
-    const next = text.slice(0, from) + value + text.slice(to);
-    edited.current = { text: next, part: shown, to: from + value.length };
-    onText(next);
+  // While a part is edited it grows and shrinks: with a fixed length its field would change, and the cursor would jump.
+  const pieces = last?.text === text && last.part === shown ? last.pieces : piecesOf(text, shown, isLarge);
+  const [head, value, tail] = pieces;
+  const onInput = (written: string): void => {
+    const next = [head, written, tail] as const;
+    const whole = join(text, next);
+    edited.current = { text: whole, part: shown, pieces: next };
+    onText(whole);
   };
   return (
     <>
@@ -55,11 +59,16 @@ export function TextField(props: {
         autocapitalize="off"
         autocomplete="off"
         placeholder={props.placeholder}
-        value={isLarge ? text.slice(from, to) : text}
-        onInput={({ currentTarget: { value } }) => (isLarge ? onInput(value) : onText(value))}
+        value={value}
+        onInput={(event) => (isLarge ? onInput : onText)(event.currentTarget.value)}
       />
     </>
   );
+}
+
+function piecesOf(text: string, part: number, isLarge: boolean): [string, string, string] {
+  const [from, to] = isLarge ? partRange(text, part) : [0, text.length];
+  return [text.slice(0, from), text.slice(from, to), text.slice(to)];
 }
 
 function PartPicker({ text, part }: { text: string; part: Signal<number> }) {

@@ -3,7 +3,7 @@ import { Chat, countChatTokens } from "ctxweave/chat";
 import type { FitReport } from "ctxweave/chat";
 import type { Read } from "./parts.js";
 import { chatOf, messagesOf, systemOf, toolList } from "./request.js";
-import { counting, given, marked, marks, options, outcome } from "./state.js";
+import { counting, given, marked, marks, options, outcome, remote } from "./state.js";
 
 /** Providers cache no shorter prefix; some models require two or four times as much. */
 export const SHORTEST = 1024;
@@ -37,8 +37,12 @@ function ends(messages: readonly Read[]): number[] {
   return found;
 }
 
+/** The last turns and the number of earlier ones, or why they cannot be computed. */
+export type Turns = { list: readonly Turn[]; skipped: number } | { problem: string };
+
 /** The conversation turn by turn, each request fitted with the current settings and compared with the previous one. */
-export const turns = computed((): { list: readonly Turn[]; skipped: number } | { problem: string } => {
+export const turns = computed((): Turns => {
+  if (remote.isUsed.value) return remote.results.value?.turns ?? { list: [], skipped: 0 };
   const all = given.value;
   if (all.kind === "error" || !marked.value) return { list: [], skipped: 0 };
   const { request, places: left } = marked.value;

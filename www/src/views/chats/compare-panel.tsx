@@ -1,36 +1,41 @@
-import { useComputed, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Field, Segmented, Select } from "../../ui/fields.js";
 import { useFirstOf } from "../../ui/first-of.js";
 import { count, plural } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
-import { asJson, candidates, choose, differences, left, pinResult, pins, right } from "./compare.js";
-import type { Difference, Snapshot } from "./compare.js";
+import {
+  candidates,
+  change,
+  chosen,
+  comparison,
+  cut,
+  left,
+  loadDiff,
+  pinResult,
+  right,
+  short,
+  type Difference,
+  type Row,
+  type Snapshot,
+} from "./compare.js";
 import { dollars, money, priceOf } from "./prices.js";
 import { FormatPicker } from "./settings.js";
 import "../../styles/compare.css";
 
-/** Maximum length of a shown text, and number of differences shown at first. */
-const MAX_SHOWN_LETTERS = 1200;
+/** Number of differences shown at first. */
 const MAX_SHOWN_ROWS = 200;
 
 /** Two results next to each other, with the differences marked in the text. */
 export function ComparePanel() {
-  const diff = useSignal<typeof import("diff") | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
-  const onlyChanges = useSignal(true);
   useEffect(() => {
-    import("diff").then(
-      (found) => (diff.value = found),
-      (error: unknown) => (problem.value = (error as Error).message),
-    );
+    change({});
+    loadDiff().catch((error: unknown) => (problem.value = (error as Error).message));
   }, []);
-  const list = useComputed(() => {
-    const [one, other] = [left.value, right.value];
-    return diff.value && one && other ? differences(diff.value, one.request, other.request) : undefined;
-  });
   const [one, other] = [left.value, right.value];
-  const many = (kind: Difference["kind"]): number => list.value?.filter((row) => row.kind === kind).length ?? 0;
+  const { pins, asJson, onlyChanges } = chosen.value;
+  const found = comparison.found.value;
   return (
     <div class="compare">
       <div class="compare-tools">
@@ -39,12 +44,12 @@ export function ComparePanel() {
           Pin this result
         </button>
         <p class="hint">
-          {pins.value.length === 0
+          {pins.length === 0
             ? "Pin it, then change the strategy, the limit, the model, the format or the text to see the differences."
-            : `${plural(pins.value.length, "result")} pinned, as long as this page is open.`}
+            : `${plural(pins.length, "result")} pinned, as long as this page is open.`}
         </p>
-        {pins.value.length > 0 ? (
-          <button type="button" class="small" onClick={() => (pins.value = [])}>
+        {pins.length > 0 ? (
+          <button type="button" class="small" onClick={() => change({ pins: [] })}>
             Unpin all
           </button>
         ) : null}
@@ -62,24 +67,24 @@ export function ComparePanel() {
             { value: "text", name: "Text" },
             { value: "json", name: "JSON" },
           ]}
-          value={asJson.value ? "json" : "text"}
-          onValue={(value) => (asJson.value = value === "json")}
+          value={asJson ? "json" : "text"}
+          onValue={(value) => change({ asJson: value === "json" })}
         />
         <label class="check">
           <input
             type="checkbox"
-            checked={onlyChanges.value}
-            onChange={(event) => (onlyChanges.value = event.currentTarget.checked)}
+            checked={onlyChanges}
+            onChange={(event) => change({ onlyChanges: event.currentTarget.checked })}
           />
           Only differences
         </label>
         <p class="summary" role="status" data-differences>
-          {list.value === undefined
+          {found === undefined
             ? (problem.value ?? "Comparing…")
-            : `${count(many("changed"))} changed, ${count(many("left"))} only left, ${count(many("right"))} only right, ${count(many("same"))} the same`}
+            : `${count(found.many.changed)} changed, ${count(found.many.left)} only left, ${count(found.many.right)} only right, ${count(found.many.same)} the same`}
         </p>
       </div>
-      <Rows list={list.value ?? []} onlyChanges={onlyChanges.value} />
+      <Rows rows={found?.rows ?? []} />
     </div>
   );
 }
@@ -92,7 +97,7 @@ function Side({ side, label, now }: { side: "left" | "right"; label: string; now
           id={id}
           options={candidates.value.map(({ id: value, name }) => ({ value, name }))}
           value={now?.id ?? ""}
-          onValue={(value) => choose(side, value)}
+          onValue={(value) => change({ [side]: value })}
         />
       )}
     </Field>
@@ -101,15 +106,14 @@ function Side({ side, label, now }: { side: "left" | "right"; label: string; now
 
 /** The costs of both, and the fates of their messages. */
 function Facts({ one, other }: { one: Snapshot; other: Snapshot }) {
-  const facts = ({ report, model }: Snapshot): Record<string, string> => {
+  const facts = ({ tokens, fates, model }: Snapshot): Record<string, string> => {
     const price = priceOf(model);
-    const of = (fate: string): number => report.messages.filter((row) => row.fate === fate).length;
     return {
-      Tokens: count(report.tokens.total),
-      ...(price ? { Cost: money(dollars(report.tokens.total, price.input)) } : {}),
-      Kept: count(of("kept")),
-      Changed: count(of("changed")),
-      Cut: count(of("cut")),
+      Tokens: count(tokens),
+      ...(price ? { Cost: money(dollars(tokens, price.input)) } : {}),
+      Kept: count(fates.kept),
+      Changed: count(fates.changed),
+      Cut: count(fates.cut),
     };
   };
   const [a, b] = [facts(one), facts(other)];
@@ -146,14 +150,7 @@ function Facts({ one, other }: { one: Snapshot; other: Snapshot }) {
   );
 }
 
-function Rows({ list, onlyChanges }: { list: readonly Difference[]; onlyChanges: boolean }) {
-  const rows: { at: number; row?: Difference; same?: number }[] = [];
-  for (const [at, row] of list.entries()) {
-    const last = rows.at(-1);
-    if (!onlyChanges || row.kind !== "same") rows.push({ at, row });
-    else if (last?.same) last.same += 1;
-    else rows.push({ at, same: 1 });
-  }
+function Rows({ rows }: { rows: readonly Row[] }) {
   const { shown, more } = useFirstOf(rows, MAX_SHOWN_ROWS);
   return (
     <>
@@ -207,11 +204,4 @@ function DifferenceRow({ row }: { row: Difference }) {
       </div>
     </li>
   );
-}
-
-const cut = (text: string): string => (text.length > MAX_SHOWN_LETTERS ? `${text.slice(0, MAX_SHOWN_LETTERS)}…` : text);
-
-/** Shortens text that is the same on both sides, around the differences. */
-function short(text: string): string {
-  return text.length > 600 ? `${text.slice(0, 280)}\n…\n${text.slice(-280)}` : text;
 }

@@ -1,52 +1,83 @@
-import { computed, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { measureMessages } from "ctxweave/chat";
 import type { FitReport } from "ctxweave/chat";
 import { plural, tokens } from "../../ui/format.js";
 import { roleOf, textOf } from "./parts.js";
 import { chatOf, messagesOf, systemOf, toolsOf } from "./request.js";
-import { given, marks, modelName, outcome, sent, settings } from "./state.js";
+import {
+  compared,
+  given,
+  marks,
+  modelName,
+  opened,
+  outcome,
+  remote,
+  sent,
+  settings,
+  type OpenChat,
+  type Settings,
+} from "./state.js";
 import { STRATEGIES } from "./words.js";
 
 type Diff = typeof import("diff");
 
-/** An earlier result, to compare with others. */
+/** A result, to compare with others. */
 export interface Snapshot {
   id: string;
   name: string;
-  request: unknown;
-  report: FitReport;
+  /** Absent on the page for a large chat: its worker has it. */
+  request?: unknown;
+  tokens: number;
+  /** Number of messages by fate. */
+  fates: Record<"kept" | "changed" | "cut", number>;
   /** The model of its settings. */
   model: string | undefined;
+  /** The document and settings of a pinned result of a large chat. */
+  source?: { opened: OpenChat; settings: Settings };
 }
 
-/** Pinned results; kept until the page is closed. */
-export const pins = signal<readonly Snapshot[]>([]);
+/** What is compared, and how. */
+export interface Compared {
+  /** Pinned results; kept until the page is closed. */
+  pins: readonly Snapshot[];
+  left: string | undefined;
+  right: string;
+  /** Whether to compare the JSON instead of the readable texts. */
+  asJson: boolean;
+  onlyChanges: boolean;
+}
 
 const GIVEN = "given";
 const NOW = "now";
 
+const choices = signal<Compared>({ pins: [], left: undefined, right: NOW, asJson: false, onlyChanges: true });
+export const chosen = computed(() => choices.value);
+
+export function change(fields: Partial<Compared>): void {
+  choices.value = { ...choices.peek(), ...fields };
+  // The worker of a large chat gets the choices once there are any.
+  compared.value = choices;
+}
+
+function snapshot(id: string, name: string, request: unknown, { tokens: cost, messages }: FitReport): Snapshot {
+  const of = (fate: string): number => messages.filter((row) => row.fate === fate).length;
+  const fates = { kept: of("kept"), changed: of("changed"), cut: of("cut") };
+  return { id, name, request, tokens: cost.total, fates, model: modelName.value };
+}
+
+/** The current result. */
+const current = computed(() => {
+  const result = outcome.value;
+  if (result.kind !== "fitted" || !sent.value) return undefined;
+  return snapshot(NOW, `Now: ${setting.value}`, sent.value.request, result.report);
+});
+
 /** The choices for either side: the original request, the current result, and pinned ones. */
 export const candidates = computed<readonly Snapshot[]>(() => {
+  if (remote.isUsed.value) return remote.results.value?.comparison?.candidates ?? [];
   const all = given.value;
-  const result = outcome.value;
-  const forModel = modelName.value;
-  return [
-    ...(all.kind === "chat"
-      ? [{ id: GIVEN, name: "As given", request: all.request, report: all.report, model: forModel }]
-      : []),
-    ...pins.value,
-    ...(result.kind === "fitted" && sent.value
-      ? [
-          {
-            id: NOW,
-            name: `Now: ${setting.value}`,
-            request: sent.value.request,
-            report: result.report,
-            model: forModel,
-          },
-        ]
-      : []),
-  ];
+  const before = all.kind === "chat" ? snapshot(GIVEN, "As given", all.request, all.report) : undefined;
+  return [before, ...choices.value.pins, current.value].filter((one) => one !== undefined);
 });
 
 /** The current settings, in a few words. */
@@ -73,25 +104,16 @@ export function pinResult(): void {
   const now = candidates.peek().find(({ id }) => id === NOW);
   if (!now) return;
   pinned += 1;
-  pins.value = [...pins.peek(), { ...now, id: `pin-${pinned}`, name: `${pinned}: ${setting.peek()}` }];
+  const source = remote.isUsed.peek() ? { source: { opened: opened.peek(), settings: settings.peek() } } : {};
+  const pin = { ...now, id: `pin-${pinned}`, name: `${pinned}: ${now.name.slice("Now: ".length)}`, ...source };
+  change({ pins: [...choices.peek().pins, pin] });
 }
-
-const chosenLeft = signal<string | undefined>(undefined);
-const chosenRight = signal<string>(NOW);
 
 const found = (id: string | undefined): Snapshot | undefined => candidates.value.find((one) => one.id === id);
 
 /** The left side: the chosen result, otherwise the last pinned one, otherwise the original request. */
-export const left = computed(() => found(chosenLeft.value) ?? pins.value.at(-1) ?? found(GIVEN));
-export const right = computed(() => found(chosenRight.value) ?? found(NOW) ?? found(GIVEN));
-
-export function choose(side: "left" | "right", id: string): void {
-  if (side === "left") chosenLeft.value = id;
-  else chosenRight.value = id;
-}
-
-/** Whether to compare the JSON instead of the readable texts. */
-export const asJson = signal(false);
+export const left = computed(() => found(choices.value.left) ?? found(choices.value.pins.at(-1)?.id) ?? found(GIVEN));
+export const right = computed(() => found(choices.value.right) ?? found(NOW) ?? found(GIVEN));
 
 /** A part of a request that is compared as a unit. */
 interface Block {
@@ -131,8 +153,12 @@ export interface Difference {
 const TIMEOUT = 400;
 
 /** The differences between two requests, by block, and within changed blocks by word. */
-export function differences({ diffArrays, diffWordsWithSpace }: Diff, before: unknown, after: unknown): Difference[] {
-  const [a, b] = [blocksOf(before, asJson.value), blocksOf(after, asJson.value)];
+function differences(
+  { diffArrays, diffWordsWithSpace }: Diff,
+  [before, after]: readonly [unknown, unknown],
+  asJson: boolean,
+): Difference[] {
+  const [a, b] = [blocksOf(before, asJson), blocksOf(after, asJson)];
   const same = (one: Block, other: Block): boolean => one.head === other.head && one.text === other.text;
   const changes = diffArrays(a, b, { comparator: same, timeout: TIMEOUT }) ?? [
     { value: a, removed: true, added: false },
@@ -191,4 +217,83 @@ function isLike(one: Block, other: Block): boolean {
   const start = 24;
   const [a, b] = [one.text.trimStart(), other.text.trimStart()];
   return a.slice(0, start) === b.slice(0, start) || one.head === "tool result" || one.head === "system";
+}
+
+/** A difference, or a number of equal parts. */
+export type Row = { at: number; row?: Difference; same?: number };
+
+/** The comparison of both sides. */
+export interface Comparison {
+  candidates: readonly Snapshot[];
+  /** Undefined until the differences are computed. */
+  found?: { rows: readonly Row[]; many: Record<Difference["kind"], number> } | undefined;
+}
+
+const library = signal<Diff | undefined>(undefined);
+
+/** Loads the code that compares. */
+export async function loadDiff(): Promise<void> {
+  if (!library.peek() && !remote.isUsed.peek()) library.value = await import("diff");
+}
+
+const compute = computed((): Comparison["found"] => {
+  const [one, other, diff] = [left.value, right.value, library.value];
+  if (!diff || !one || !other) return undefined;
+  const list = differences(diff, [one.request, other.request], choices.value.asJson);
+  const many = { same: 0, left: 0, right: 0, changed: 0 };
+  for (const { kind } of list) many[kind] += 1;
+  return { rows: rowsOf(list, choices.value.onlyChanges), many };
+});
+
+/** The differences, and the current result. */
+export const comparison = {
+  found: computed(() => (remote.isUsed.value ? remote.results.value?.comparison?.found : compute.value)),
+  now: () => current.peek(),
+};
+
+/** In the worker: sets what is compared. */
+export function compare(all: Compared): void {
+  batch(() => (choices.value = all));
+}
+
+function rowsOf(list: readonly Difference[], onlyChanges: boolean): Row[] {
+  const rows: Row[] = [];
+  for (const [at, row] of list.entries()) {
+    const last = rows.at(-1);
+    if (!onlyChanges || row.kind !== "same") rows.push({ at, row });
+    else if (last?.same) last.same += 1;
+    else rows.push({ at, same: 1 });
+  }
+  return rows;
+}
+
+/** Maximum length of a shown text. */
+const MAX_SHOWN_LETTERS = 1200;
+
+export const cut = (text: string): string =>
+  text.length > MAX_SHOWN_LETTERS ? `${text.slice(0, MAX_SHOWN_LETTERS)}…` : text;
+
+/** Shortens text that is the same on both sides, around the differences. */
+export const short = (text: string): string =>
+  text.length > 600 ? `${text.slice(0, 280)}\n…\n${text.slice(-280)}` : text;
+
+/** In the worker: the comparison with the parts of texts that are shown. */
+export function shortenedComparison(): Comparison {
+  const block = (one: Block | undefined): Block | undefined => one && { ...one, text: cut(one.text) };
+  const piece = ({ text, side }: Piece): Piece => ({ side, text: side === "both" ? short(text) : cut(text) });
+  const difference = ({ left: before, right: after, pieces, kind }: Difference): Difference => {
+    const [one, other] = [block(before), block(after)];
+    return {
+      kind,
+      ...(one ? { left: one } : {}),
+      ...(other ? { right: other } : {}),
+      ...(pieces ? { pieces: pieces.map(piece) } : {}),
+    };
+  };
+  const all = compute.value;
+  const rows = all?.rows.map((row) => (row.row ? { ...row, row: difference(row.row) } : row));
+  return {
+    candidates: candidates.value.map(({ request: _, source: __, ...one }) => one),
+    found: all && rows && { ...all, rows },
+  };
 }

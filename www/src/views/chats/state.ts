@@ -1,15 +1,17 @@
-import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import { convertMessages, fitMessages } from "ctxweave/chat";
 import type { ChatFormat, CtxweaveError, Diagnostic, FitOptions, FitReport } from "ctxweave/chat";
 import { keepAddress, linkParams, numberIn, paramsOf, wordIn } from "../../shell/route.js";
-import { mirror, mirrorWorker } from "../../ui/mirror.js";
+import { mirror } from "../../ui/mirror.js";
 import { PersistedDocument } from "../../ui/own.js";
 import { LARGE } from "../../ui/text-parts.js";
+import type { Turns } from "./cache.js";
+import type { Compared, Comparison } from "./compare.js";
 import { countRequest, itemsOf, readMessages, type Item } from "./items.js";
 import { applyMarks, keptMarks, NO_MARKS, type Edit, type Marked, type Marks } from "./marks.js";
 import { isExact, knownModel } from "./models.js";
 import { roleOf, textOf, type Read } from "./parts.js";
-import { chatOf, fieldsOf, messagesOf, modelOf, readRequest, requestOf, systemOf, withMessages } from "./request.js";
+import { chatOf, fieldsOf, messagesOf, modelOf, readRequest, requestOf, systemOf } from "./request.js";
 import { SAMPLES } from "./samples.js";
 import { requestAt, type OpenTurns } from "./session.js";
 import type { SessionTurns } from "../../reader/session-turns.js";
@@ -27,9 +29,9 @@ export interface OpenChat {
 export const own = new PersistedDocument<OpenChat>("chats");
 
 /** In the worker: the document of the page. */
-const mirrored = signal<OpenChat | undefined>(undefined);
+export const mirrored = signal<OpenChat | undefined>(undefined);
 
-const opened = computed<OpenChat>(() => mirrored.value ?? own.value.value ?? chatOfText(SAMPLES[0].json));
+export const opened = computed<OpenChat>(() => mirrored.value ?? own.value.value ?? chatOfText(SAMPLES[0].json));
 export const text = computed(() => opened.value.text);
 export const marks = computed(() => opened.value.marks);
 export const session = computed(() => opened.value.session);
@@ -72,77 +74,45 @@ const fromParams = (params: URLSearchParams): Settings => ({
   ),
 });
 
-/** Everything that the worker computes for a large chat. */
+/** Views of the result. */
+export type Tab = "window" | "messages" | "compare" | "cache" | "json";
+
+/** The shown view of the result. */
+export const tab = signal<Tab>("window");
+
+/** Everything that the worker computes for a large chat: what each view shows, and that of the open tab. */
 export interface ChatResults {
   given: Given;
   items: Item[];
-  marked: Marked | undefined;
-  fitCall: FitCall | undefined;
   shown: Shown | Problem;
+  texts?: Texts | undefined;
+  turns?: Turns;
+  comparison?: Comparison;
 }
 
 /** The inputs of the worker. */
-interface ChatInputs {
-  opened: OpenChat;
+export interface ChatInputs extends OpenChat {
   settings: Settings;
-  full: boolean;
+  tab: Tab;
+  compared: Compared | undefined;
 }
 
-/**
- * Whether messages and reports of a large chat are needed in full, for a comparison or as JSON. To receive ten thousand
- * messages blocks the page for longer than a frame.
- */
-export const isFull = signal(false);
+/** What is compared, once the comparison was opened. */
+export const compared = signal<ReadonlySignal<Compared> | undefined>(undefined);
 
 /** The worker for large chats. */
 export const remote = mirror<ChatInputs, ChatResults>(() =>
-  text.value.length > LARGE ? { opened: opened.value, settings: settings.value, full: isFull.value } : undefined,
+  text.value.length > LARGE
+    ? {
+        text: text.value,
+        marks: marks.value,
+        ...(session.value ? { session: session.value } : {}),
+        settings: settings.value,
+        tab: tab.value,
+        compared: tab.value === "compare" ? compared.value?.value : undefined,
+      }
+    : undefined,
 );
-
-/** The worker's side of the same. */
-export const ofPage = (ready: Promise<unknown>) =>
-  mirrorWorker(
-    ready,
-    (inputs: ChatInputs) =>
-      batch(() => {
-        mirrored.value = inputs.opened;
-        settings.value = inputs.settings;
-        isFull.value = inputs.full;
-      }),
-    (): ChatResults => {
-      const all = { given: given.value, items: items.value, shown: shown.value };
-      return isFull.value ? { ...all, marked: marked.value, fitCall: fitCall.value } : shortened(all);
-    },
-  );
-
-/** Number of characters of a text that the view shows. */
-const SHOWN = 4001;
-
-/** Results without messages: with what the views of the window and of the fates show. */
-function shortened({ given: all, items: parts, shown: at }: Omit<ChatResults, "marked" | "fitCall">): ChatResults {
-  const numbers = (report: FitReport): FitReport => ({ ...report, messages: [] });
-  const head = (value: string): string => value.slice(0, SHOWN);
-  return {
-    given:
-      all.kind === "error"
-        ? all
-        : { kind: "chat", request: withMessages(all.request, []), read: [], report: numbers(all.report) },
-    items: parts.map((item) => ({ ...item, text: head(item.text) })),
-    marked: undefined,
-    fitCall: undefined,
-    shown: "kind" in at ? at : { ...at, now: shortenedFit(at.now) },
-  };
-
-  function shortenedFit(fit: Fitted): Fitted {
-    return {
-      ...fit,
-      given: withMessages(fit.given, []),
-      fitted: [],
-      report: numbers(fit.report),
-      rows: fit.rows.map((row) => (row.kind === "message" ? { ...row, text: row.text.slice(0, 421) } : row)),
-    };
-  }
-}
 
 /** A large chat whose results are not there yet. */
 const PENDING: Problem = { kind: "error", code: "pending", message: "the chat is being read" };
@@ -250,7 +220,7 @@ export function clearMarks(): void {
   own.show({ ...opened.peek(), marks: NO_MARKS }, true);
 }
 
-interface Problem {
+export interface Problem {
   kind: "error";
   code: string;
   message: string;
@@ -290,7 +260,7 @@ export const counting = computed<Pick<FitOptions, "model" | "tokenizer">>(() => 
   return known.vocabulary && !isExact(known) ? { model: known.name, tokenizer: "heuristic" } : { model: known.name };
 });
 
-type Given = { kind: "chat"; request: unknown; read: Read[]; report: FitReport } | Problem;
+export type Given = { kind: "chat"; request: unknown; read: Read[]; report: FitReport } | Problem;
 
 /** The request, with its token costs. */
 export const given: ReadonlySignal<Given> = computed(() => {
@@ -359,23 +329,23 @@ function editsOf(results: Settings["results"], always: boolean): Pick<FitOptions
   return { edits: { ...(always ? { when: "always" } : {}), toolResults: { keepLast: results } } };
 }
 
-/** The request after the user's edits, before it is fitted. */
+/** The request after the user's edits, before it is fitted; only the worker has that of a large chat. */
 export const marked = computed<Marked | undefined>(() => {
-  if (remote.isUsed.value) return remote.results.value?.marked;
+  if (remote.isUsed.value) return undefined;
   const now = given.value;
   if (now.kind === "error") return undefined;
   return applyMarks(now.request, now.read, marks.value, { ...counting.value, format: now.report.format });
 });
 
-interface FitCall {
+export interface FitCall {
   request: unknown;
   chat: unknown[];
   options: FitOptions;
 }
 
-/** The arguments of `fitMessages`, and the request with the chat. */
+/** The arguments of `fitMessages`, and the request with the chat; only the worker has those of a large chat. */
 export const fitCall = computed<FitCall | undefined>(() => {
-  if (remote.isUsed.value) return remote.results.value?.fitCall;
+  if (remote.isUsed.value) return undefined;
   const now = given.value;
   if (now.kind === "error") return undefined;
   const { request, places } = marked.value ?? { request: now.request, places: [] };
@@ -419,7 +389,7 @@ export const outcome = computed<Outcome>(() => {
   }
 });
 
-interface Shown {
+export interface Shown {
   now: Fitted;
   problem?: Problem;
 }
@@ -450,10 +420,10 @@ export const shown = computed<Shown | Problem>(() => {
   }
 });
 
-/** The result as sent: in its format, or converted. */
+/** The result as sent: in its format, or converted; only the worker has that of a large chat. */
 export const sent = computed<{ request: unknown; diagnostics: readonly Diagnostic[] } | undefined>(() => {
   const now = outcome.value;
-  if (now.kind === "error") return undefined;
+  if (now.kind === "error" || remote.isUsed.value) return undefined;
   const to = settings.value.as;
   if (to === undefined || to === now.report.format) return { request: now.fitted, diagnostics: [] };
   try {
@@ -463,6 +433,21 @@ export const sent = computed<{ request: unknown; diagnostics: readonly Diagnosti
     const { code, message } = problemOf(error);
     return { request: now.fitted, diagnostics: [{ code: code as Diagnostic["code"], severity: "error", message }] };
   }
+});
+
+/** The result and its report as JSON. */
+interface Texts {
+  messages: string;
+  report: string;
+  diagnostics: readonly Diagnostic[];
+}
+
+export const texts = computed<Texts | undefined>(() => {
+  if (remote.isUsed.value) return remote.results.value?.texts;
+  const [now, last] = [outcome.value, sent.value];
+  if (now.kind === "error" || !last) return undefined;
+  const json = (value: unknown): string => JSON.stringify(value, null, 2);
+  return { messages: json(last.request), report: json(now.report), diagnostics: last.diagnostics };
 });
 
 /** Messages next to a system context, in the vendor's format. */

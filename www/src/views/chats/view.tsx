@@ -1,12 +1,13 @@
-import { effect, signal, useSignal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Failed } from "../../ui/failed.js";
 import { Segmented } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
 import { count, plural, tokens } from "../../ui/format.js";
+import type { Code } from "../../ui/code.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
-import { JsonView } from "../../ui/json-view.js";
+import { JsonText } from "../../ui/json-view.js";
 import { MessageText } from "../../ui/message.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
@@ -32,7 +33,6 @@ import {
   clearPins,
   edit,
   follow,
-  isFull,
   isLimited,
   limit,
   marks,
@@ -42,11 +42,13 @@ import {
   own,
   remote,
   sample,
-  sent,
   session,
   shown,
+  tab,
   text,
+  texts,
   type Fitted,
+  type Tab,
 } from "./state.js";
 import { WindowPanel } from "./window.js";
 import "../../styles/prompt.css";
@@ -67,10 +69,14 @@ export function ChatsView() {
   useEffect(() => {
     if (ownPrices.value.peek() === undefined) void ownPrices.begin((prices) => prices as never);
     // The vocabulary of a model is fetched when the model is chosen.
-    return effect(() => {
+    const stop = effect(() => {
       const { vocabulary } = model.value ?? {};
       if (vocabulary) void loadVocabulary(vocabulary);
     });
+    return () => {
+      stop();
+      tab.value = "window";
+    };
   }, []);
   const ready = own.value.value !== undefined;
   const onSession = (turns: SessionTurns): void => void openSession(turns);
@@ -93,7 +99,7 @@ export function ChatsView() {
           onFile={read}
         />
         <p class="about">Paste any chat. Nothing leaves this page.</p>
-        <CopyAsCode code={codeOfChat} />
+        <CopyAsCode code={code} />
         <OwnTools view="chats" own={own} content={() => own.value.value} />
       </div>
       <Panes class="of-files" panes={PANES}>
@@ -120,13 +126,14 @@ export function ChatsView() {
 
 remote.start = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
 
+/** Only the worker has the messages of a large chat. */
+const code = (): Code | undefined | Promise<Code | undefined> =>
+  remote.isUsed.peek() ? (remote.ask("code") as Promise<Code | undefined>) : codeOfChat();
+
 /** The shown part of a large chat's text. */
 const part = signal(0);
 
-type Shown = "window" | "messages" | "compare" | "cache" | "json";
-
 function Result() {
-  const tab = useSignal<Shown>("window");
   const at = shown.value;
   if ("kind" in at && at.code === "pending") {
     return (
@@ -157,7 +164,7 @@ function Result() {
         {problem ? <NothingFits problem={problem} now={now} /> : null}
         <Budget now={now} fits={!problem} />
       </div>
-      <Tabs<Shown>
+      <Tabs<Tab>
         scrolls
         label="Result"
         tabs={[
@@ -168,10 +175,7 @@ function Result() {
           { id: "json", name: "JSON" },
         ]}
         chosen={tab.value}
-        onChoose={(id) => {
-          tab.value = id;
-          isFull.value = id !== "window" && id !== "messages";
-        }}
+        onChoose={(id) => (tab.value = id)}
       >
         {tab.value === "window" ? <WindowPanel now={now} /> : null}
         {tab.value === "messages" ? (
@@ -190,9 +194,9 @@ function Result() {
               <div class="json-format">
                 <FormatPicker />
               </div>
-              <Findings list={sent.value?.diagnostics ?? []} />
-              <JsonView name="messages" label="Copy fitted chat" value={sent.value?.request} />
-              <JsonView name="report" label="Copy report" value={report} />
+              <Findings list={texts.value?.diagnostics ?? []} />
+              <JsonText name="messages" label="Copy fitted chat" text={texts.value?.messages} />
+              <JsonText name="report" label="Copy report" text={texts.value?.report} />
             </>
           )
         ) : null}

@@ -1,15 +1,80 @@
 /** The worker that computes the state of large chats. */
 
-import { effect } from "@preact/signals";
+import { batch, effect } from "@preact/signals";
 import { expose } from "comlink";
 import { init } from "ctxweave/chat";
+import type { FitReport } from "ctxweave/chat";
 import wasm from "ctxweave/chat/ctxweave.wasm?url";
+import { mirrorWorker } from "../../ui/mirror.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
-import { model, ofPage } from "./state.js";
+import { turns } from "./cache.js";
+import { codeOfChat } from "./code.js";
+import { compare, comparison, loadDiff, shortenedComparison, type Compared } from "./compare.js";
+import { withMessages } from "./request.js";
+import {
+  given,
+  items,
+  mirrored,
+  model,
+  settings,
+  shown,
+  tab,
+  texts,
+  type ChatInputs,
+  type ChatResults,
+  type Fitted,
+  type Given,
+  type Shown,
+} from "./state.js";
 
 const ready = init(fetch(wasm));
 
-expose(ofPage(ready));
+function apply({ settings: asked, tab: open, compared, ...document }: ChatInputs): void {
+  if (compared) {
+    void loadDiff();
+    compare(withRequests(compared));
+  }
+  batch(() => {
+    mirrored.value = document;
+    settings.value = asked;
+    tab.value = open;
+  });
+}
+
+/** The requests of pinned results, by id. */
+const requests = new Map<string, unknown>();
+
+/** Pinned results of large chats arrive as the document and settings of which they are the result. */
+function withRequests(compared: Compared): Compared {
+  const pins = compared.pins.map((pin) => {
+    const { source, id } = pin;
+    if (!source) return pin;
+    if (!requests.has(id)) {
+      batch(() => {
+        mirrored.value = source.opened;
+        settings.value = source.settings;
+      });
+      requests.set(id, comparison.now()?.request);
+    }
+    return { ...pin, request: requests.get(id) };
+  });
+  return { ...compared, pins };
+}
+
+/** What the page shows, without messages: to receive ten thousand of them blocks it for longer than a frame. */
+const read = (): ChatResults => {
+  const all = {
+    given: shortenedGiven(given.value),
+    items: items.value.map(shortened),
+    shown: shortenedShown(shown.value),
+  };
+  if (tab.value === "json") return { ...all, texts: texts.value };
+  if (tab.value === "cache") return { ...all, turns: turns.value };
+  if (tab.value === "compare") return { ...all, comparison: shortenedComparison() };
+  return all;
+};
+
+expose(mirrorWorker(ready, apply, read, { code: codeOfChat }));
 
 // As in the view: the counts become exact once the vocabulary of the model is loaded.
 void ready.then(() =>
@@ -18,3 +83,28 @@ void ready.then(() =>
     if (vocabulary) void loadVocabulary(vocabulary);
   }),
 );
+
+/** Number of characters of a text that the view shows. */
+const SHOWN = 4001;
+
+const shortened = <T extends { text: string }>(item: T): T => ({ ...item, text: item.text.slice(0, SHOWN) });
+const numbers = (report: FitReport): FitReport => ({ ...report, messages: [] });
+
+function shortenedGiven(all: Given): Given {
+  if (all.kind === "error") return all;
+  return { kind: "chat", request: withMessages(all.request, []), read: [], report: numbers(all.report) };
+}
+
+function shortenedShown(at: Shown | Extract<Given, { kind: "error" }>): ChatResults["shown"] {
+  return "kind" in at ? at : { ...at, now: shortenedFit(at.now) };
+}
+
+function shortenedFit(fit: Fitted): Fitted {
+  return {
+    ...fit,
+    given: withMessages(fit.given, []),
+    fitted: [],
+    report: numbers(fit.report),
+    rows: fit.rows.map((row) => (row.kind === "message" ? { ...row, text: row.text.slice(0, 421) } : row)),
+  };
+}

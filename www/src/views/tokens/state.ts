@@ -48,21 +48,37 @@ export const remote = mirror<{ text: string; settings: Settings }, TokenResults>
 const mirrored = signal<string | undefined>(undefined);
 
 /** The worker's side of the same. */
-export const ofPage = (ready: Promise<unknown>) =>
+export const ofPage = (
+  ready: Promise<unknown>,
+  transfer: (results: TokenResults, buffers: ArrayBuffer[]) => TokenResults,
+) =>
   mirrorWorker(
     ready,
     (inputs: { text: string; settings: Settings }) => {
       mirrored.value = inputs.text;
       settings.value = inputs.settings;
     },
-    (): TokenResults => ({
-      spans: spans.value,
-      total: total.value,
-      boxes: boxes.value,
-      blocks: blocks.value,
-      cut: cut.value,
-      pieces: pieces.value,
-    }),
+    (): TokenResults => {
+      const all = spans.value;
+      // Copies are moved to the page, which would be blocked if it had to copy them.
+      const moved = (of: Uint32Array): Uint32Array<ArrayBuffer> => {
+        const copy = new Uint32Array(of);
+        buffers.push(copy.buffer);
+        return copy;
+      };
+      const buffers: ArrayBuffer[] = [];
+      const shown = all && { ...all, ids: moved(all.ids), ends: moved(all.ends) };
+      const { ends: boxEnds, tokens: boxTokens } = boxes.value;
+      const results: TokenResults = {
+        spans: shown,
+        total: total.value,
+        boxes: { ends: moved(boxEnds), tokens: moved(boxTokens), ...(shown ? { ids: shown.ids } : {}) },
+        blocks: blocks.value,
+        cut: cut.value,
+        pieces: pieces.value,
+      };
+      return transfer(results, buffers);
+    },
   );
 
 /** The text that the results are of: the current one, or that of a moment ago. */

@@ -1,7 +1,9 @@
 import { signal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import { Fragment, type ComponentChildren, type VNode } from "preact";
+import { useMemo } from "preact/hooks";
 import { plural } from "../../ui/format.js";
 import { Windowed } from "../../ui/windowed.js";
+import { sliceOf } from "../../ui/text-edits.js";
 import { LARGE, partAt, partRange } from "../../ui/text-parts.js";
 import { blockAt, heatOf, type Blocks, type Boxes } from "./layout.js";
 import type { Mark, Marks, Stretch } from "./marks.js";
@@ -18,6 +20,11 @@ const inSight = signal<number | undefined>(undefined);
 export function TokenText() {
   const text = settled.value;
   const all = blocksInPart();
+  // A block that was rendered is not rendered again while the list scrolls.
+  const rendered = useMemo(
+    () => new Map<number, VNode>(),
+    [text, part.value, boxes.value, blocks.value, marks.value, settings.value],
+  );
   if (text === "") return remote.isBusy.value ? <p class="loading">Counting…</p> : <p class="empty">No text.</p>;
   const at = (block: number): [number, number] => [all[block] as number, all[block + 1] as number];
   const ends = boxes.value.ends;
@@ -27,6 +34,11 @@ export function TokenText() {
     return Math.max(1, Math.ceil(characters / IN_A_LINE)) * LINE;
   };
   const { colours, ids, shown } = settings.value;
+  const block = (number: number): VNode => {
+    const made = rendered.get(number) ?? <Block range={at(number)} boxes={boxes.value} marks={marks.value} />;
+    rendered.set(number, made);
+    return made;
+  };
   return (
     <div class="token-area">
       <Windowed
@@ -37,7 +49,7 @@ export function TokenText() {
         count={all.length - 1}
         estimate={estimate}
         inSight={inSight.value}
-        item={(block) => <Block range={at(block)} boxes={boxes.value} marks={marks.value} />}
+        item={block}
       />
       {blocks.value.length > 3 ? <HeatMap /> : null}
     </div>
@@ -61,7 +73,9 @@ function Block({ range: [from, to], boxes, marks }: { range: [number, number]; b
   let start = from === 0 ? 0 : (boxes.ends[from - 1] as number);
   let mark = firstAt(marks.marks, start, ({ at }) => at);
   let stretch = firstAt(marks.stretches, start, ({ end }) => end - 1);
+  const begin = start;
   const last = boxes.ends[to - 1] as number;
+  const written = sliceOf(text, begin, last);
   const isLast = last === text.length;
   for (let box = from; box < to; box++) {
     const end = boxes.ends[box] as number;
@@ -78,13 +92,12 @@ function Block({ range: [from, to], boxes, marks }: { range: [number, number]; b
       const inside = over !== undefined && over.start <= at;
       const stop = Math.min(end, marks.marks[mark]?.at ?? end, over ? (inside ? over.end : over.start) : end);
       drawn.push(
-        <Token
-          key={at}
-          text={text.slice(at, stop)}
-          look={inside ? `${look} ${over.kind}` : look}
-          title={title}
-          ids={withIds && stop === end ? ids : undefined}
-        />,
+        token(at, {
+          text: written.slice(at - begin, stop - begin),
+          look: inside ? `${look} ${over.kind}` : look,
+          title,
+          ids: withIds && stop === end ? ids : undefined,
+        }),
       );
       at = stop;
     }
@@ -113,19 +126,24 @@ function idsOf({ ids, tokens }: Boxes, box: number): readonly number[] {
   return ids ? [...ids.subarray(tokens[box] as number, tokens[box + 1] as number)] : [];
 }
 
-/** Signs for invisible characters; the sign for a line end comes before the line end. */
-function Token(props: { text: string; look: string; title: string | undefined; ids: readonly number[] | undefined }) {
-  const { text, look, title, ids } = props;
+interface Token {
+  text: string;
+  look: string;
+  title: string | undefined;
+  ids: readonly number[] | undefined;
+}
+
+/** Signs for invisible characters; the sign for a line end comes before the line end. Not a component: there are many. */
+function token(key: number, { text, look, title, ids }: Token): VNode {
+  if (!ids && !text.includes("\n")) return <span key={key} class={look} title={title} children={text} />;
   // A box with ids is not broken across lines: its line ends come after it.
   const ends = ids ? (/\n+$/.exec(text)?.[0] ?? "") : "";
   const lines = text.slice(0, text.length - ends.length).split("\n");
   return (
-    <>
+    <Fragment key={key}>
       <span class={look} title={title}>
-        {lines.flatMap((line, at) => (at === 0 ? [line] : [<LineEnd key={at} />, "\n", line]))}
-        {[...ends].map((_, at) => (
-          <LineEnd key={`end ${at}`} />
-        ))}
+        {lines.flatMap((line, at) => (at === 0 ? [line] : [lineEnd(at), "\n", line]))}
+        {[...ends].map((_, at) => lineEnd(`end ${at}`))}
         {ids ? (
           <small class="token-ids" data-ids={ids.join(" ")}>
             {ids.join(" ")}
@@ -133,17 +151,15 @@ function Token(props: { text: string; look: string; title: string | undefined; i
         ) : null}
       </span>
       {ends}
-    </>
+    </Fragment>
   );
 }
 
-function LineEnd() {
-  return (
-    <span class="line-end" aria-hidden="true">
-      ↵
-    </span>
-  );
-}
+const lineEnd = (key: number | string): VNode => (
+  <span key={key} class="line-end" aria-hidden="true">
+    ↵
+  </span>
+);
 
 function MarkLabel({ mark }: { mark: Mark }) {
   return (

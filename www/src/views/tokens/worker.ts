@@ -1,7 +1,7 @@
 /** The worker that computes the tokens of large texts. */
 
 import { effect } from "@preact/signals";
-import { expose } from "comlink";
+import { expose, transfer } from "comlink";
 import { init } from "ctxweave/tokens";
 import wasm from "ctxweave/tokens/ctxweave.wasm?url";
 import { isEncoding, loadVocabulary } from "../../ui/vocabularies.js";
@@ -10,7 +10,7 @@ import { ofPage, settings } from "./state.js";
 
 const ready = init(fetch(wasm)).then(() => bringOwnVocabularies().catch(() => undefined));
 
-expose(ofPage(ready));
+expose(ofPage(ready, transfer));
 
 // As in the view: a vocabulary is loaded when it is chosen.
 void ready.then(() =>
