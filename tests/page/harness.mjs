@@ -142,13 +142,51 @@ export async function start({ outDir: other, ...options } = {}) {
   };
 }
 
+/**
+ * Pages that visits are done with, by context. Another visit uses them: a new page starts a process, which takes three
+ * times as long as the visit.
+ */
+const idle = new WeakMap();
+
+/** A page that no visit uses, and a session of the developer tools for it. */
+async function freePage(context) {
+  const found = idle.get(context)?.pop();
+  if (found) return found;
+  const page = await context.newPage();
+  const free = { page, debug: await context.newCDPSession(page), isReusable: true, handled: [] };
+  const [addInitScript, addLocatorHandler] = [page.addInitScript.bind(page), page.addLocatorHandler.bind(page)];
+  // Scripts cannot be removed.
+  page.addInitScript = (...given) => ((free.isReusable = false), addInitScript(...given));
+  page.addLocatorHandler = (...given) => (free.handled.push(given[0]), addLocatorHandler(...given));
+  return free;
+}
+
+/** Leaves nothing of a visit in its page, or closes it. */
+async function leave(context, free) {
+  const { page, handled } = free;
+  if (page.isClosed()) return;
+  if (!free.isReusable) {
+    await page.close();
+    return;
+  }
+  for (const event of ["console", "pageerror", "requestfailed", "response", "request", "download", "worker"])
+    page.removeAllListeners(event);
+  for (const locator of handled.splice(0)) await page.removeLocatorHandler(locator);
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.evaluate(() => sessionStorage.clear());
+  await page.goto("about:blank");
+  await page.mouse.move(0, 0);
+  idle.set(context, [...(idle.get(context) ?? []), free]);
+}
+
 /** A page that records everything unexpected; `close` fails if there was any. */
 export async function openPage(
   { context, url },
   hash = "",
   { width = 1440, height = 900, colorScheme = "light" } = {},
 ) {
-  const page = await context.newPage();
+  const free = await freePage(context);
+  const { page, debug } = free;
   page.setDefaultTimeout(30_000);
   const complaints = [];
   page.on("console", (message) => {
@@ -173,7 +211,6 @@ export async function openPage(
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   // Earlier tests stored documents in this browser; a new page begins without them.
-  const debug = await context.newCDPSession(page);
   await debug.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "indexeddb" });
   if (slower > 1) await debug.send("Emulation.setCPUThrottlingRate", { rate: slower });
   await page.goto(url + hash);
@@ -182,7 +219,7 @@ export async function openPage(
   return {
     page,
     close: async () => {
-      await page.close();
+      await leave(context, free);
       assert.deepEqual(complaints, [], "the page was not silent");
     },
   };
@@ -313,12 +350,23 @@ export function agreeing(page) {
   return page.addLocatorHandler(yes, () => yes.click());
 }
 
-/** All sizes and themes in which a view is checked. */
-export const LOOKS = [
+/** All sizes and themes. */
+export const ALL_LOOKS = [
   ["wide", 1440, 900],
   ["middling", 1024, 768],
   ["narrow", 390, 844],
 ].flatMap(([size, width, height]) => ["light", "dark"].map((colorScheme) => ({ size, width, height, colorScheme })));
+
+/** Whether everything is checked at every size and in both themes. */
+export const isEveryLook = process.env.CTXWEAVE_LOOKS === "all";
+
+/**
+ * The sizes and themes in which a view is checked: each size in one theme, which alternates and depends on the test
+ * file, or, with `CTXWEAVE_LOOKS=all`, in both.
+ */
+export const LOOKS = ALL_LOOKS.filter(
+  (_, at) => isEveryLook || at % 2 === (Math.floor(at / 2) + (process.argv[1]?.length ?? 0)) % 2,
+);
 
 /** Chooses a tab of the result in Chats. */
 export const chooseTab = (page, name) =>

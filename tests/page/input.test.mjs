@@ -70,14 +70,49 @@ describe("a chat of 10,000 messages", () => {
     });
   });
 
-  it("has its comparison and its JSON in full", async () => {
+  it("has its JSON, its comparison with a pinned result, its turns and its code", async () => {
     await visit(site, "#/chats", async (page) => {
       await drop(page, "large.json", chat(4000));
       await eventually(async () => assert.equal(await kept(page), "4,000 kept"));
       await chooseTab(page, "JSON");
+      const json = page.locator('[data-json="messages"]');
+      await json.getByText("Message 0:").waitFor();
+      assert.ok((await json.textContent()).length < 50_000, "only visible lines are rendered");
+      await eventually(async () => {
+        await json.evaluate((e) => e.scrollTo(0, e.scrollHeight));
+        assert.match(await json.textContent(), /Message 3999/);
+      });
+      await page.getByRole("button", { name: "Copy fitted chat" }).click();
       await eventually(async () =>
-        assert.match(await page.locator('[data-json="messages"]').textContent(), /Message 3999/),
+        assert.ok((await page.evaluate(() => navigator.clipboard.readText())).includes("Message 3999")),
       );
+      await chooseTab(page, "Compare");
+      await page.locator('[data-same="4000"]').waitFor();
+      await page.getByRole("button", { name: "Pin this result" }).click();
+      await page.getByLabel("Limit in tokens", { exact: true }).fill("20000");
+      await page.locator('[data-difference="left"]').first().waitFor();
+      await chooseTab(page, "Cache");
+      await page.locator('[data-turns="2000"], [data-turns="400"]').waitFor();
+      await page.getByRole("button", { name: "Copy as code" }).click();
+      await page.getByRole("dialog", { name: "This view as code" }).getByText("fitMessages").first().waitFor();
+    });
+  });
+
+  it("is kept with its edits", async () => {
+    await visit(site, "#/chats", async (page) => {
+      await drop(page, "large.json", chat(10_000));
+      await eventually(async () => assert.equal(await kept(page), "10,000 kept"));
+      await field(page).evaluate((e) => {
+        const at = e.value.indexOf("how much wool");
+        e.setSelectionRange(at, at);
+      });
+      await field(page).pressSequentially("tell 🧶 ");
+      await page.getByText("Kept in this browser").waitFor();
+      const text = await field(page).inputValue();
+      assert.match(text, /tell 🧶 how much wool/);
+      await page.reload();
+      await eventually(async () => assert.ok((await field(page).inputValue()).startsWith(text.slice(0, 49_000))));
+      await eventually(async () => assert.equal(await kept(page), "10,000 kept"));
     });
   });
 
