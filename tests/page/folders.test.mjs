@@ -98,7 +98,7 @@ describe("the sample vault", () => {
   it("lists the watchers to notify when a file changes", async () => {
     const path = "Projects/parachute/base/db/CLAUDE.md";
     await on("#/folders", async (page) => {
-      await page.getByLabel("Find a folder").fill("base/db");
+      await page.getByLabel("Search folders and files").fill("base/db");
       await page.locator(`[data-file="${path}"]`).click();
       const told = async () => page.locator("[data-told]").evaluateAll((all) => all.map((one) => one.dataset.told));
       const expected = bubble([path], files).map((one) => one.path);
@@ -106,7 +106,7 @@ describe("the sample vault", () => {
       await eventually(async () => assert.deepEqual(await told(), expected));
       await page.getByLabel(path, { exact: true }).fill("---\nwatch: ../\n---\n# Changed\n\n- New fact\n");
       await page.getByRole("heading", { name: "Notified of this change" }).waitFor();
-      await page.getByLabel("Find a folder").fill("");
+      await page.getByLabel("Search folders and files").fill("");
       await eventually(async () => assert.equal(await page.locator(".tag.told").count(), expected.length));
       await folder(page, "Projects/parachute/base/db").check();
       await eventually(async () => assert.match(await prompt(page), /# Changed\n\n- New fact/));

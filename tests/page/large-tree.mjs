@@ -23,7 +23,7 @@ export function largeTree(count, chance = 0.9) {
 export async function openLarge(page, count, chance = 0.9) {
   // As one expression, because the page's policy forbids creating functions from text.
   await page.evaluate(`(${offer})(${largeTree}, ${count}, ${chance})`);
-  await page.getByText("large.json").first().waitFor({ timeout: 60_000 });
+  await page.locator(".source").getByText("large.json").first().waitFor({ timeout: 60_000 });
 }
 
 /** Runs in the page. */

@@ -709,7 +709,7 @@ describe("user files", () => {
         [JSON.stringify(odd), /unknown_value/],
       ]) {
         await upload(page, "bad.json", text);
-        const notice = page.getByRole("alert");
+        const notice = page.locator(".notice.problem");
         await eventually(async () => assert.match(await notice.textContent(), expected));
         await eventually(async () => {
           assert.match(await notice.textContent(), /bad\.json/);
@@ -717,8 +717,8 @@ describe("user files", () => {
         });
       }
       await eventually(async () => assert.equal(await page.getByRole("radio", { name: "Agent" }).isChecked(), true));
-      await page.getByRole("button", { name: "Dismiss" }).click();
-      await eventually(async () => assert.equal(await page.getByRole("alert").count(), 0));
+      await page.locator(".source").getByRole("button", { name: "Dismiss" }).click();
+      await eventually(async () => assert.equal(await page.locator(".notice.problem").count(), 0));
       await upload(page, "mine.json", JSON.stringify(mine));
       await page.locator('[data-segment="b"]').waitFor();
     });

@@ -65,10 +65,17 @@ const AT_ONCE = 50;
  * Lists what was dropped or pasted, and opens it if it is one thing: a folder of a known kind, or the only item of a
  * known kind.
  */
-export function arrive(name: string, found: readonly FoundFile[], as?: Target): Promise<void> {
+export function arrive(name: string, found: readonly FoundFile[], where: Where = {}): Promise<void> {
   queued += 1;
-  last = last.then(() => take(name, found, as)).catch(() => undefined);
+  last = last.then(() => take(name, found, where)).catch(() => undefined);
   return last;
+}
+
+/** The view for a single item. */
+interface Where {
+  as?: Target;
+  /** The view of the button that opened it. An item that it cannot show opens in the view of its kind. */
+  preferred?: Target | undefined;
 }
 
 /** The last arrival. The next one waits for it, so that none is lost. */
@@ -76,15 +83,15 @@ let last = Promise.resolve();
 /** Number of arrivals that are not finished. */
 let queued = 0;
 
-async function take(name: string, found: readonly FoundFile[], as: Target | undefined): Promise<void> {
+async function take(name: string, found: readonly FoundFile[], where: Where): Promise<void> {
   try {
-    await list(name, found, as);
+    await list(name, found, where);
   } finally {
     queued -= 1;
   }
 }
 
-async function list(name: string, found: readonly FoundFile[], as: Target | undefined): Promise<void> {
+async function list(name: string, found: readonly FoundFile[], { as, preferred }: Where): Promise<void> {
   const here = opener.peek();
   const begun: Arrival = { name, found, folder: undefined, items: [], isReading: true };
   arrival.value = begun;
@@ -116,11 +123,19 @@ async function list(name: string, found: readonly FoundFile[], as: Target | unde
   if (!only || only.problem !== undefined || (known.length !== 1 && items.length !== 1)) return;
   // Unknown files go to the open view, which reports what is wrong with them.
   const shows = here && "onFile" in here ? (here.view as Target) : undefined;
-  const view = as ?? only.view ?? shows;
-  if (view) await openItem(only, view);
+  const kind = only.what === "a text" ? undefined : only.view;
+  const view = as ?? (preferred && canShow(preferred, kind) ? preferred : undefined) ?? only.view ?? shows;
+  const other = as === undefined ? kind : undefined;
+  if (view) await openItem(only, view, 0, other);
   // Items of earlier arrivals are no longer listed.
   await (await reading()).keep(items.map(({ id }) => id));
 }
+
+const CONVERSATIONS: readonly (Target | undefined)[] = ["chats", "loom", "commits"];
+
+/** Whether a view may show an item whose kind is for another: conversations are converted, and anything is a text. */
+const canShow = (view: Target, kind: Target | undefined): boolean =>
+  kind === undefined || view === "tokens" || (CONVERSATIONS.includes(view) && CONVERSATIONS.includes(kind));
 
 /** Opens a pasted text. */
 export function arriveText(text: string): Promise<void> {
@@ -130,7 +145,7 @@ export function arriveText(text: string): Promise<void> {
 
 /** Opens an item from the list of recent ones. */
 export function arriveAgain({ name, file, view }: Recent): Promise<void> {
-  return arrive(name, [{ path: name, file: async () => new File([file], name) }], view);
+  return arrive(name, [{ path: name, file: async () => new File([file], name) }], { as: view });
 }
 
 /** Opens all files as a folder. */
@@ -141,8 +156,8 @@ export function openFolder(view: Target): void {
   pass({ view, name: now.name, found: now.found });
 }
 
-/** Opens an item in a view; `place` chooses a tree of an export. */
-export async function openItem(item: Item, view: Target, place = 0): Promise<void> {
+/** Opens an item in a view, or in another if it cannot show it; `place` chooses a tree of an export. */
+export async function openItem(item: Item, view: Target, place = 0, otherwise: Target = view): Promise<void> {
   const open = { item, view };
   update({ open });
   const isLast = (): boolean => arrival.peek()?.open === open;
@@ -160,11 +175,13 @@ export async function openItem(item: Item, view: Target, place = 0): Promise<voi
       .then((content) => content && remember({ ...recentOf(item), view, at: Date.now(), file: content }));
   } catch (error) {
     if (!isLast()) return;
+    if (otherwise !== view) return openItem(item, otherwise, place);
     update({ open: { ...open, problem: (error as Error).message } });
     // If its view is open, that view reports what is wrong with it.
     const content = currentView() === view ? await (await reading()).content(item.id) : undefined;
     if (content) pass({ view, name: item.name, found: asFile(content, item.name) });
   }
+  return undefined;
 }
 
 const recentOf = ({ name, what, size, tokens, first }: Item) => ({

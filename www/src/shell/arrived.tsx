@@ -8,6 +8,7 @@ import { Select } from "../ui/fields.js";
 import { count, plural, tokens } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { MessageText } from "../ui/message.js";
+import { contains, SearchField } from "../ui/search.js";
 import { arrival, arriveAgain, openAs, openFolder, openItem, openTree, TARGETS } from "./arrivals.js";
 import { forgetRecent, loadRecent, recent } from "./recent.js";
 import { currentView } from "./route.js";
@@ -107,23 +108,18 @@ const SEARCHED = 8;
 function ItemList({ now }: { now: Arrival }) {
   const query = useSignal("");
   const found = useComputed(() => {
-    const needle = query.value.trim().toLocaleLowerCase();
-    return (arrival.value?.items ?? []).filter(({ name, what, first }) =>
-      `${name} ${what} ${first}`.toLocaleLowerCase().includes(needle),
-    );
+    return (arrival.value?.items ?? []).filter(({ name, what, first }) => contains(query.value, name, what, first));
   });
   const { shown, more } = useFirstOf(found.value, ITEMS);
   const { folder, open } = now;
   return (
     <section class="item-list" aria-label="Dropped items">
       {now.items.length > SEARCHED ? (
-        <input
-          type="search"
+        <SearchField
           class="items-search"
           placeholder="Search names and first words"
-          aria-label="Search the dropped items"
-          value={query.value}
-          onInput={(event) => (query.value = event.currentTarget.value)}
+          label="Search the dropped items"
+          query={query}
         />
       ) : null}
       <ol>

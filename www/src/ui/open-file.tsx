@@ -1,16 +1,17 @@
 import { useRef } from "preact/hooks";
+import type { Target } from "../reader/kinds.js";
+import { arrive } from "../shell/arrivals.js";
 import { Icon } from "./icons.js";
 
-/** A button that opens a file from the disk. Nothing leaves the page. */
+/** A button that opens files from the disk like dropped ones. Nothing leaves the page. */
 export function OpenFile(props: {
   label: string;
   /** Id of the file input. */
   id: string;
-  /** Accepted files, as the input's `accept`. */
-  accept: string;
   /** Description of the file for screen readers. */
   about: string;
-  onFile: (file: File) => void;
+  /** The view to open a file in, unless its kind is only for another. */
+  view?: Target;
 }) {
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -24,13 +25,16 @@ export function OpenFile(props: {
         type="file"
         id={props.id}
         class="visually-hidden"
-        accept={props.accept}
+        multiple
         aria-label={props.about}
         tabIndex={-1}
         onChange={(event) => {
           const field = event.currentTarget;
-          const file = field.files?.[0];
-          if (file) props.onFile(file);
+          const [first, ...others] = [...(field.files ?? [])];
+          if (first) {
+            const found = [first, ...others].map((file) => ({ path: file.name, file: async () => file }));
+            void arrive(others.length > 0 ? "Opened files" : first.name, found, { preferred: props.view });
+          }
           field.value = "";
         }}
       />

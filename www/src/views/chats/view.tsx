@@ -91,13 +91,7 @@ export function ChatsView() {
           value={sample.value?.id ?? ""}
           onValue={(id) => void open(SAMPLES.find((one) => one.id === id)?.json ?? "", false)}
         />
-        <OpenFile
-          label="Open a file…"
-          id="chat-file"
-          accept=".json,application/json"
-          about="Your chat as a JSON file"
-          onFile={read}
-        />
+        <OpenFile label="Open a file…" id="chat-file" about="Your chat as a JSON file" view="chats" />
         <p class="about">Paste any chat. Nothing leaves this page.</p>
         <CopyAsCode code={code} />
         <OwnTools view="chats" own={own} content={() => own.value.value} />

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { Segmented, Select } from "../../ui/fields.js";
 import { count, plural, share as percent, tokens } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
+import { contains, SearchField } from "../../ui/search.js";
 import type { Item } from "./items.js";
 import type { Edit } from "./marks.js";
 import type { Kind } from "./parts.js";
@@ -58,11 +59,8 @@ export function WindowPanel({ now }: { now: Fitted }) {
   const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => all.some((item) => item.kind === kind));
   const sum = (some: readonly Item[]): number => some.reduce((total, one) => total + one.tokens, 0);
   const kind = shown.value !== "all" && kinds.includes(shown.value) ? shown.value : "all";
-  const needle = query.value.trim().toLocaleLowerCase();
   const found = all.filter(
-    (item) =>
-      (kind === "all" || item.kind === kind) &&
-      (needle === "" || `${item.name} ${item.text}`.toLocaleLowerCase().includes(needle)),
+    (item) => (kind === "all" || item.kind === kind) && contains(query.value, item.name, item.text),
   );
   const sorted = order.value === "size" ? found.toSorted((a, b) => b.tokens - a.tokens) : found;
   const fates = new Map(now.rows.flatMap((row) => (row.kind === "message" ? [[row.row.index, row] as const] : [])));
@@ -103,17 +101,7 @@ export function WindowPanel({ now }: { now: Fitted }) {
         <p class="quiet-text">
           {plural(found.filter((item) => item.kind !== "overhead").length, "part")} of the request
         </p>
-        <input
-          type="search"
-          class="window-search"
-          placeholder="Search"
-          aria-label="Search the parts"
-          value={query.value}
-          onInput={(event) => {
-            query.value = event.currentTarget.value;
-            most.value = ROWS;
-          }}
-        />
+        <SearchField label="Search the parts" query={query} onQuery={() => (most.value = ROWS)} />
         <label for="items-order">Order</label>
         <Select
           id="items-order"

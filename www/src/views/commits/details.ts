@@ -23,6 +23,12 @@ export function detailsOf(session: OpenSession, record: CommitRecord): Details {
   return found;
 }
 
+/** The records of a commit as they are in its file, which include its texts. */
+export function recordsOf({ blobs }: OpenSession, { artifact_ref, summary = "" }: CommitRecord): string {
+  const blob = blobs.get(artifact_ref);
+  return blob ? `${summary} ${new TextDecoder().decode(blob)}` : summary;
+}
+
 function read({ blobs }: OpenSession, record: CommitRecord): Details {
   if (record.commit_type === "compaction") {
     return { words: oneLine(record.summary ?? "A summary of earlier messages"), by: "summary", tools: [] };

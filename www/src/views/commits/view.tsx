@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { useSignal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import "../../styles/commits.css";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
@@ -11,11 +11,25 @@ import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
 import { useAddress } from "../../ui/use-address.js";
+import { contains, Find } from "../../ui/search.js";
 import { WhatIsOpen } from "../../ui/what-is-open.js";
 import { codeOfCommits } from "./code.js";
-import { timeOf } from "./details.js";
+import { recordsOf, timeOf } from "./details.js";
 import { ResultPane } from "./result.js";
-import { begin, busy, fork, follow, openFile, openSample, own, problem, record, session, timeline } from "./state.js";
+import {
+  begin,
+  busy,
+  choose,
+  fork,
+  follow,
+  openFile,
+  openSample,
+  own,
+  problem,
+  record,
+  session,
+  timeline,
+} from "./state.js";
 import { TimelineList } from "./timeline-list.js";
 
 const PANES = [
@@ -36,6 +50,7 @@ export function CommitsView() {
       {session.value ? (
         <Panes panes={PANES}>
           <section class="pane session-pane" aria-label="Session">
+            <Search />
             <TimelineList />
             <Chosen />
           </section>
@@ -53,13 +68,7 @@ function SessionBar() {
   useOpener({ hint: "Drop the session to open it", ready, onFile: (file) => void openFile(file) });
   return (
     <div class="source" aria-busy={busy.value}>
-      <OpenFile
-        label="Open a session…"
-        id="session-file"
-        accept=".jsonl,.json,.cbor"
-        about="A session file of an agent"
-        onFile={(file) => void openFile(file)}
-      />
+      <OpenFile label="Open a session…" id="session-file" about="A session file of an agent" view="commits" />
       <button type="button" class="quiet" onClick={() => void openSample()}>
         Sample
       </button>
@@ -89,6 +98,28 @@ function SessionBar() {
         </details>
       ) : null}
     </div>
+  );
+}
+
+/** Goes to the commits that contain a text. */
+function Search() {
+  const query = useSignal("");
+  const at = useSignal(-1);
+  const found = useComputed(() => {
+    const open = session.value;
+    if (!open || query.value.trim() === "") return [];
+    // As in the file, in which quotes and line ends are escaped.
+    const needle = JSON.stringify(query.value.trim()).slice(1, -1);
+    return timeline.value.filter(({ record: one }) => contains(needle, recordsOf(open, one)));
+  });
+  return (
+    <Find
+      label="Search the session"
+      query={query}
+      found={found.value.length}
+      at={at}
+      onGo={(match) => choose(found.value[match]?.record.id ?? "")}
+    />
   );
 }
 

@@ -1,13 +1,16 @@
 import { useSignal } from "@preact/signals";
 import { count } from "../../ui/format.js";
-import { file, outcome, selected, told, toggle, tree, type TreeFolder } from "./state.js";
+import { contains, SearchField } from "../../ui/search.js";
+import { file, outcome, selected, textOf, told, toggle, tree, type TreeFolder } from "./state.js";
 
 /** The folders of the vault. Those with a context file can be selected. */
 export function FolderTree() {
   const wanted = useSignal("");
   const root = tree.value;
   if (!root) return null;
-  const rows = flat(root, 0).filter(({ folder }) => folder.path.toLowerCase().includes(wanted.value.toLowerCase()));
+  const rows = flat(root, 0).filter(({ folder }) =>
+    contains(wanted.value, folder.path, folder.file && textOf(folder.file)),
+  );
   const made = outcome.value;
   const loaded = new Map(made?.kind === "chain" ? made.chain.files.map((one) => [one.path, one]) : []);
   const omitted = new Set(made?.kind === "chain" ? made.chain.omitted.map(({ path }) => path) : []);
@@ -15,13 +18,7 @@ export function FolderTree() {
   return (
     <section class="pane tree-pane folder-pane" aria-label="Folders">
       <div class="folder-search">
-        <input
-          type="search"
-          aria-label="Find a folder"
-          placeholder="Find a folder"
-          value={wanted.value}
-          onInput={(event) => (wanted.value = event.currentTarget.value)}
-        />
+        <SearchField label="Search folders and files" placeholder="Name or text" query={wanted} />
         <span class="quiet-text">{count(rows.filter(({ folder }) => folder.file).length)} with a context file</span>
       </div>
       <ul class="folders" tabIndex={0} aria-label="Folders of the vault">

@@ -1,6 +1,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { plural } from "../../ui/format.js";
+import { contains, SearchField } from "../../ui/search.js";
 import { Windowed } from "../../ui/windowed.js";
 import { FATES } from "../../ui/words.js";
 import { cursor, index, path, pickTip, rows, tip } from "./state.js";
@@ -15,17 +16,16 @@ type Which = "tips" | "path" | "all";
 export function NodeList() {
   const query = useSignal("");
   const which = useSignal<Which>("tips");
-  const ids = { search: useId(), which: useId() };
+  const whichId = useId();
   const found = useComputed(() => {
     const tree = index.value;
     if (!tree) return [];
-    const needle = query.value.trim().toLocaleLowerCase();
     const pool =
       which.value === "tips" ? tree.tips : which.value === "path" ? path.value : tree.tree.nodes.map((n) => n.id);
-    if (!needle) return pool;
+    if (query.value.trim() === "") return pool;
     return pool.filter((id) => {
       const node = tree.node.get(id);
-      return node && `${id} ${node.localId ?? ""} ${fullText(node)}`.toLocaleLowerCase().includes(needle);
+      return node && contains(query.value, id, node.localId, fullText(node));
     });
   });
   const tree = index.value;
@@ -33,21 +33,12 @@ export function NodeList() {
   return (
     <div class="node-list">
       <div class="node-list-head">
-        <label for={ids.search} class="visually-hidden">
-          Search the nodes
-        </label>
-        <input
-          id={ids.search}
-          type="search"
-          placeholder="Search text or id"
-          value={query.value}
-          onInput={(event) => (query.value = event.currentTarget.value)}
-        />
-        <label for={ids.which} class="visually-hidden">
+        <SearchField label="Search the nodes" placeholder="Search text or id" query={query} />
+        <label for={whichId} class="visually-hidden">
           Which nodes
         </label>
         <select
-          id={ids.which}
+          id={whichId}
           value={which.value}
           onChange={(event) => (which.value = event.currentTarget.value as Which)}
         >

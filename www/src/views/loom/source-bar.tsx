@@ -27,13 +27,7 @@ export function SourceBar() {
           if (id !== "file") void openSample(id);
         }}
       />
-      <OpenFile
-        label="Open a file…"
-        id="tree-file"
-        accept=".json,application/json"
-        about="Your tree as a JSON file"
-        onFile={(file) => void read(file)}
-      />
+      <OpenFile label="Open a file…" id="tree-file" about="Your tree as a JSON file" view="loom" />
       <WhatIsOpen failed={openProblem.value !== undefined}>
         {at ? (
           <>

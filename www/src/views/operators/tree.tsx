@@ -1,5 +1,7 @@
+import { useSignal } from "@preact/signals";
 import type { ExplainedOperator, Look } from "ctxweave/operators";
 import { MessageText } from "../../ui/message.js";
+import { contains, SearchField } from "../../ui/search.js";
 import { jump } from "./editor.js";
 import { chosen, operator, parsed } from "./state.js";
 
@@ -19,6 +21,7 @@ const FIELDS = [
 
 /** Every operator of the template with its effective settings; the chosen one with an explanation. */
 export function OperatorTree() {
+  const query = useSignal("");
   const now = parsed.value;
   if (now.kind === "error") {
     return (
@@ -27,12 +30,19 @@ export function OperatorTree() {
       </p>
     );
   }
+  const found = now.operators.filter((it) => contains(query.value, it.type, it.id, it.description, ROLES[it.role]));
   return (
-    <ul class="operators-list" aria-label="Operators">
-      {now.operators.map((it) => (
-        <Entry key={it.path} it={it} open={it === operator.value} />
-      ))}
-    </ul>
+    <>
+      {now.operators.length > 1 ? (
+        <SearchField class="operators-search" label="Search the operators" query={query} />
+      ) : null}
+      <ul class="operators-list" aria-label="Operators">
+        {found.map((it) => (
+          <Entry key={it.path} it={it} open={it === operator.value} />
+        ))}
+        {found.length === 0 ? <li class="empty">No operator matches.</li> : null}
+      </ul>
+    </>
   );
 }
 

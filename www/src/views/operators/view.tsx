@@ -72,13 +72,7 @@ function Bar() {
         value={shown?.id ?? ""}
         onValue={(id) => void open(SAMPLES.find((sample) => sample.id === id)?.xml ?? "", false)}
       />
-      <OpenFile
-        label="Open a file…"
-        id="template-file"
-        accept=".xml,application/xml,text/xml"
-        about="Your task template as an XML file"
-        onFile={(file) => void file.text().then((text) => open(text, true))}
-      />
+      <OpenFile label="Open a file…" id="template-file" about="Your task template as an XML file" view="operators" />
       <Segmented
         label="Mode"
         options={[

@@ -89,13 +89,7 @@ function Bring() {
         <button type="button" class="quiet strong" onClick={() => open(field.current?.value ?? "")}>
           Open
         </button>
-        <OpenFile
-          label="A file…"
-          id="any-file"
-          accept="*/*"
-          about="A file of any kind"
-          onFile={(file) => void arrive(file.name, [{ path: file.name, file: async () => file }])}
-        />
+        <OpenFile label="A file…" id="any-file" about="A file of any kind" />
         <OpenFolder
           label="A folder…"
           wants={(path) => /\.(md|jsonl?)$/iu.test(path)}

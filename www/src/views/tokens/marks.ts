@@ -4,7 +4,7 @@ import type { TextPiece, TruncatedText } from "ctxweave/tokens";
 export interface Stretch {
   start: number;
   end: number;
-  kind: "cut" | "overlap";
+  kind: "cut" | "overlap" | "found";
 }
 
 /** A mark between two characters. */

@@ -5,7 +5,7 @@ import { Tabs } from "../../ui/tabs.js";
 import { tokens } from "../../ui/format.js";
 import { BOUNDARIES, SIDES, type Shown } from "./settings.js";
 import { change, cut, limit, piece, pieces, settings, spans, summary, total } from "./state.js";
-import { TokenText } from "./text.js";
+import { SearchText, TokenText } from "./text.js";
 
 const TABS = [
   { id: "tokens", name: "Tokens" },
@@ -33,7 +33,10 @@ export function Result() {
             </p>
           </div>
         ) : (
-          <TokenText />
+          <>
+            <SearchText />
+            <TokenText />
+          </>
         )}
       </Tabs>
     </section>

@@ -1,7 +1,8 @@
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { Fragment, type ComponentChildren, type VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { plural } from "../../ui/format.js";
+import { Find, matchesIn } from "../../ui/search.js";
 import { Windowed } from "../../ui/windowed.js";
 import { sliceOf } from "../../ui/text-edits.js";
 import { LARGE, partAt, partRange } from "../../ui/text-parts.js";
@@ -13,6 +14,9 @@ import { blocks, boxes, marks, part, remote, settings, settled, spans, tokenizer
 const IN_A_LINE = 70;
 const LINE = 27;
 
+/** The place found by the search. */
+const foundPlace = signal<Stretch | undefined>(undefined);
+
 /** The block chosen in the heat map. */
 const inSight = signal<number | undefined>(undefined);
 
@@ -23,8 +27,10 @@ export function TokenText() {
   // A block that was rendered is not rendered again while the list scrolls.
   const rendered = useMemo(
     () => new Map<number, VNode>(),
-    [text, part.value, boxes.value, blocks.value, marks.value, settings.value],
+    [text, part.value, boxes.value, blocks.value, marks.value, settings.value, foundPlace.value],
   );
+  const { colours, ids, shown } = settings.value;
+  const drawn = shown === "tokens" && foundPlace.value ? { marks: [], stretches: [foundPlace.value] } : marks.value;
   if (text === "") return remote.isBusy.value ? <p class="loading">Counting…</p> : <p class="empty">No text.</p>;
   const at = (block: number): [number, number] => [all[block] as number, all[block + 1] as number];
   const ends = boxes.value.ends;
@@ -33,9 +39,8 @@ export function TokenText() {
     const characters = (ends[to - 1] as number) - (from === 0 ? 0 : (ends[from - 1] as number));
     return Math.max(1, Math.ceil(characters / IN_A_LINE)) * LINE;
   };
-  const { colours, ids, shown } = settings.value;
   const block = (number: number): VNode => {
-    const made = rendered.get(number) ?? <Block range={at(number)} boxes={boxes.value} marks={marks.value} />;
+    const made = rendered.get(number) ?? <Block range={at(number)} boxes={boxes.value} marks={drawn} />;
     rendered.set(number, made);
     return made;
   };
@@ -54,6 +59,33 @@ export function TokenText() {
       {blocks.value.length > 3 ? <HeatMap /> : null}
     </div>
   );
+}
+
+/** Goes to the places of the text that contain words. */
+export function SearchText() {
+  const query = useSignal("");
+  const at = useSignal(-1);
+  const text = settled.value;
+  const found = useMemo(() => matchesIn(text, query.value), [text, query.value]);
+  return (
+    <Find
+      label="Search the text"
+      query={query}
+      found={found.length}
+      at={at}
+      onGo={(match) => {
+        const start = found[match] ?? 0;
+        foundPlace.value = { start, end: start + query.value.length, kind: "found" };
+        show(start);
+      }}
+    />
+  );
+}
+
+/** Scrolls to a place of the text. */
+function show(place: number): void {
+  if (settled.value.length > LARGE) part.value = partAt(place);
+  inSight.value = blockAt(boxes.value, blocksInPart(), place);
 }
 
 /** The blocks of the text, or of the shown part of a large one. */
@@ -192,8 +224,7 @@ function HeatMap() {
         const { top, height } = event.currentTarget.getBoundingClientRect();
         const ratio = (event.clientY - top) / height;
         const place = ends[Math.min(Math.floor(ratio * ends.length), ends.length - 1)] ?? 0;
-        if (settled.value.length > LARGE) part.value = partAt(place);
-        inSight.value = blockAt(boxes.value, blocksInPart(), place);
+        show(place);
       }}
     >
       {stripes.map(({ level, characters, tokens }, at) => (

@@ -56,13 +56,7 @@ export function TokensView() {
           value={sample?.id ?? ""}
           onValue={(id) => void open(SAMPLES.find((one) => one.id === id)?.text ?? "", false)}
         />
-        <OpenFile
-          label="Open a file…"
-          id="text-file"
-          accept="*/*"
-          about="A text, or the tokenizer.json of a model"
-          onFile={(file) => void openFile(file)}
-        />
+        <OpenFile label="Open a file…" id="text-file" about="A text, or the tokenizer.json of a model" view="tokens" />
         <p class="about">{busy.value || "Write or paste any text. Nothing leaves this page."}</p>
         <CopyAsCode code={codeOfTokens} />
         <OwnTools view="tokens" own={own} content={() => text.value} />
