@@ -34,11 +34,15 @@ export async function findings(page, rules) {
 /** Number of calls. */
 let looks = 0;
 
+/** The sizes and themes of successive calls. A wide page shows all panes at once, so that it is checked more often. */
+const IN_TURN = ["wide light", "wide dark", "narrow light", "wide dark", "wide light", "narrow dark", "middling light"];
+
 /** A size and a theme, others from call to call. With `CTXWEAVE_LOOKS=all` all of them. */
 function someLooks() {
   if (isEveryLook) return ALL_LOOKS;
   looks += 1;
-  return [ALL_LOOKS[looks % ALL_LOOKS.length]];
+  const next = IN_TURN[looks % IN_TURN.length];
+  return ALL_LOOKS.filter(({ size, colorScheme }) => next === `${size} ${colorScheme}`);
 }
 
 /** Checks the page at some sizes and in both themes, every pane: no overflow, and no findings of axe. */
