@@ -140,6 +140,32 @@ describe("a session as chats", () => {
     });
   });
 
+  it("costs its input and its answers, at prices that can be edited", async () => {
+    await visit(site, "", async (page) => {
+      await openSession(page, "long.jsonl", longSession(3));
+      await page.locator(".prices summary").click();
+      const name = await page.locator('[data-price][aria-current="true"]').getAttribute("data-price");
+      // The cost is only that of the answer, then also that of the input.
+      for (const [field, price] of [
+        ["Input", 0],
+        ["Cached", 0],
+        ["Cache write", 0],
+        ["Output", 1e6],
+      ])
+        await page.getByLabel(`${field}, ${name}`, { exact: true }).fill(String(price));
+      await page.getByLabel(`Output, ${name}`, { exact: true }).blur();
+      const dollars = async (of) => Number(/\$([\d.]+)/.exec(await figure(page, of))[1]);
+      const answer = await firstNumber(page, "answer");
+      assert.ok(answer > 0);
+      await eventually(async () => assert.equal(await dollars("answer"), answer));
+      await eventually(async () => assert.equal(await dollars("tokens"), answer));
+      await page.getByLabel(`Cache write, ${name}`, { exact: true }).fill("1000000");
+      await page.getByLabel(`Cache write, ${name}`, { exact: true }).blur();
+      const [all, cached] = [await firstNumber(page, "tokens"), await firstNumber(page, "cached")];
+      await eventually(async () => assert.equal(await dollars("tokens"), all - cached + answer));
+    });
+  });
+
   for (const name of [
     "claude-code.jsonl",
     "codex-v1.jsonl",

@@ -7,6 +7,7 @@ const COLUMNS: readonly { field: keyof Price; name: string }[] = [
   { field: "input", name: "Input" },
   { field: "cached", name: "Cached" },
   { field: "write", name: "Cache write" },
+  { field: "output", name: "Output" },
 ];
 
 /** Prices of tokens. Users may have other prices than the list: they can be edited, and are stored in this browser. */

@@ -9,6 +9,8 @@ export interface Price {
   cached: number;
   /** Of tokens written to the cache; equal to `input` if the provider charges nothing extra. */
   write: number;
+  /** Of the answer; unknown if the user gave only the price of the prompt. */
+  output?: number | undefined;
 }
 
 export type Prices = Readonly<Record<string, Price>>;
@@ -17,8 +19,8 @@ export type Prices = Readonly<Record<string, Price>>;
 export function listPrice(model: string): (Price & Pick<ModelPrice, "source" | "date">) | undefined {
   const found = modelInfo(model)?.price;
   if (!found) return undefined;
-  const { input, cacheRead = input, cacheWrite = input, source, date } = found;
-  return { input, cached: cacheRead, write: cacheWrite, source, date };
+  const { input, cacheRead = input, cacheWrite = input, output, source, date } = found;
+  return { input, cached: cacheRead, write: cacheWrite, output, source, date };
 }
 
 /** The user's prices, which override those of the list. */
@@ -26,12 +28,14 @@ export const ownPrices = new PersistedDocument<Prices>("prices");
 
 /** The price of a model: the user's, otherwise the list price. */
 export function priceOf(model: string | undefined): Price | undefined {
-  return model === undefined ? undefined : (ownPrices.value.value?.[model] ?? listPrice(model));
+  const [own, list] = model === undefined ? [] : [ownPrices.value.value?.[model], listPrice(model)];
+  return own && list ? { ...list, ...own } : (own ?? list);
 }
 
 export function setPrice(model: string, changed: Partial<Price>): void {
-  const { input = 0, cached = changed.input ?? 0, write = changed.input ?? 0 } = priceOf(model) ?? {};
-  ownPrices.edit({ ...ownPrices.value.peek(), [model]: { input, cached, write, ...changed } });
+  const { input = 0, cached = changed.input ?? 0, write = changed.input ?? 0, output } = priceOf(model) ?? {};
+  const price = { input, cached, write, ...(output === undefined ? {} : { output }), ...changed };
+  ownPrices.edit({ ...ownPrices.value.peek(), [model]: price });
 }
 
 /** Restores the list price. */

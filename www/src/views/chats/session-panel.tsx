@@ -1,6 +1,6 @@
 import { count, plural, tokens } from "../../ui/format.js";
 import { dollars, money, priceOf } from "./prices.js";
-import { costOf, isCompacted, sumsOf, type OpenTurns } from "./session.js";
+import { costOf, costOfAnswer, isCompacted, sumsOf, type OpenTurns } from "./session.js";
 import { editTurn, model, showTurn } from "./state.js";
 import "../../styles/cache.css";
 import "../../styles/session.css";
@@ -39,18 +39,22 @@ export function SessionPanel({ open }: { open: OpenTurns }) {
           {price ? money(costOf(now, price)) : undefined}
         </Figure>
         <Figure id="cached" name="Read from the cache, estimated" value={tokens(now.cached)} />
-        <Figure id="answer" name="Its answer" value={tokens(now.answer)} />
+        <Figure id="answer" name="Its answer" value={tokens(now.answer)}>
+          {price?.output === undefined ? undefined : money(costOfAnswer(now, price))}
+        </Figure>
         <Figure id="all" name={`All ${plural(turns.length, "request")}`} value={tokens(sums.tokens)}>
           {price ? money(turns.reduce((sum, one) => sum + costOf(one, price), 0)) : undefined}
         </Figure>
         <Figure id="all-cached" name="Read from the cache, estimated" value={tokens(sums.cached)}>
-          {price ? `${money(dollars(sums.tokens, price.input))} without a cache` : undefined}
+          {price
+            ? `${money(dollars(sums.tokens, price.input) + costOfAnswer({ answer: sums.answers }, price))} without a cache`
+            : undefined}
         </Figure>
         <Figure id="compactions" name="Compactions" value={count(compactions)} />
       </dl>
       <p class="hint">
         {price
-          ? `Input at the list price of ${model.value?.name}; choose another model above.`
+          ? `${price.output === undefined ? "Input" : "Input and answers"} at the price of ${model.value?.name}; choose another model above.`
           : "Choose a model to see the cost."}{" "}
         The session does not contain the agent’s system prompt and tools, so that real requests are larger.
       </p>

@@ -17,9 +17,12 @@ export function requestAt({ segments, turns, turn }: OpenTurns): unknown {
 export const isCompacted = (turns: readonly SessionTurn[], at: number): boolean =>
   at > 0 && turns[at]?.segment !== turns[at - 1]?.segment;
 
-/** The cost of a request if the provider caches the prefix that it shares with the previous one. */
-export const costOf = ({ tokens, cached }: SessionTurn, price: Price): number =>
-  dollars(cached, price.cached) + dollars(tokens - cached, price.write);
+/** The cost of a request and its answer if the provider caches the prefix that it shares with the previous one. */
+export const costOf = (turn: SessionTurn, price: Price): number =>
+  dollars(turn.cached, price.cached) + dollars(turn.tokens - turn.cached, price.write) + costOfAnswer(turn, price);
+
+/** The cost of an answer; 0 if the price of the output is unknown. */
+export const costOfAnswer = ({ answer }: { answer: number }, { output = 0 }: Price): number => dollars(answer, output);
 
 /** Sums over all requests. */
 export function sumsOf(turns: readonly SessionTurn[]): { tokens: number; cached: number; answers: number } {
