@@ -126,6 +126,7 @@ codes! {
         AgentTextLost = "agent_text_lost", "The agent does not read a file or its end: over a limit, or a link that was checked out as text. `losses` has the bytes.";
         AgentTextRepeated = "agent_text_repeated", "An agent reads the same line from two files.";
         AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is not an annotation of the path; the name was ignored.";
+        ArtifactUnverified = "artifact_unverified", "A record has a ref of another store; its blob was used unverified, because no `verifyArtifact` was given.";
         BodyArgumentsWrapped = "body_arguments_wrapped", "The provider accepts only a JSON object as the arguments of a tool call; other arguments were wrapped in one, under `arguments`.";
         BodyCacheCapped = "body_cache_capped", "Cache breakpoints were left out or shortened: more than the provider accepts, at missing messages, or with a longer lifetime than an earlier one. Those inside `target` were kept.";
         BodyEndsWithAssistant = "body_ends_with_assistant", "The last message is the assistant's. The provider continues it or rejects it, depending on the model.";
@@ -226,7 +227,7 @@ codes! {
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent. In a translated chain: one half of a pair is missing in the deltas next to it.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         TypeMissing = "type_missing", "A task has no type; it is atomic.";
-        UnknownFormat = "unknown_format", "A blob has an unknown format and was returned unchanged, with a description; or the requested format is unknown, and the result is Markdown.";
+        UnknownFormat = "unknown_format", "A blob has an unknown format and was returned unchanged, with a description; or the requested format cannot be written, and the result is Markdown.";
         UnknownOption = "unknown_option", "The name of an option is unknown; it was ignored. The message names the nearest known one.";
         UnknownRecord = "unknown_record", "Records or blocks of an unknown kind; they were not read, but joined bytes keep them.";
         UnknownSetting = "unknown_setting", "A `<context_management>` holds an element that is not a setting; it was kept and ignored.";

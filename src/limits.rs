@@ -39,7 +39,7 @@ limits! {
     path_nodes, "pathNodes", 200_000, "Nodes on one path, sources and annotations included.";
     edge_sources, "edgeSources", 1_000, "Sources of one edge.";
     content_blocks, "contentBlocks", 10_000, "Blocks in the content of one node, nested ones included.";
-    cbor_depth, "cborDepth", 64, "Depth of a CBOR item of a `bureau-agent-v1` blob.";
+    cbor_depth, "cborDepth", 64, "Depth of a CBOR item of a blob.";
     json_depth, "jsonDepth", 64, "Depth of the JSON of a node's content, tool arguments included; at most 100.";
     file_depth, "fileDepth", 20_000, "Depth of lists and objects in an imported file: some looms nest children.";
     commits, "commits", 1_000_000, "Commits in one graph.";

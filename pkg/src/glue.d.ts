@@ -94,7 +94,7 @@ export class ChainWalk {
 export class Materialization {
   private constructor();
   order(): unknown[];
-  push(blob: Uint8Array): number;
+  push(blob: Uint8Array, verification: number): number;
   missing(): unknown;
   finish(): unknown;
   free(): void;

@@ -8,18 +8,18 @@ use crate::assembly::settings::whole;
 use crate::call::{Call, CallContext, Response};
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::input::Content;
-use crate::json::{self, Document, Object, Value, is_field_of_results};
+use crate::json::{self, Document, Kind, Object, Value, is_field_of_results};
 use crate::limits::{self, Limits};
 use crate::maps::SortedMap;
 
 use super::convert::{Fallback, Job, Rules, convert};
 use super::explain::{Explained, explain};
 use super::lint::{Lint, lint};
-use super::load::load;
+use super::load::{SKILL, load};
 use super::paths;
 use super::preset::{self, PRESETS};
 use super::report::{Chain, chain};
-use super::session::{Access, Budget, Decision, LEVELS, Request, Session};
+use super::session::{Access, Budget, Decision, LEVELS, Piece, Request, Session};
 use super::world::{Entry, World};
 
 /// The calls by name.
@@ -27,7 +27,7 @@ pub const CALLS: &[Call] = &[
     Call::new("agentPresets", &[], |_, _, _| presets()),
     Call::new("planAgentFiles", &[], |_, request, host| plan(request, host)),
     Call::new("finishAgentFiles", &["state", "files", "options"], |_, request, host| finish(request, host)),
-    Call::new("newSince", &["before", "after"], |_, request, _| new_since(request)),
+    Call::new("newSince", &["chain", "next", "files", "options"], |_, request, host| new_since(request, host)),
     Call::new("convertRules", &["files", "options"], |_, request, _| convert_rules(request)),
     Call::new("lintAgentFiles", &["files", "options"], |_, request, _| lint_files(request)),
     Call::new("explainAgentFiles", &["chain", "path"], |_, request, _| explained(request)),
@@ -119,7 +119,7 @@ fn read_budget(input: Object<'_>) -> Result<Budget> {
 fn read_access(value: Value<'_>, limits: &Limits) -> Result<Access> {
     let of = value.object("an access, an object with `path`")?;
     of.only(&["path", "verb"])?;
-    let verbs = &[("read", "read"), ("write", "write"), ("shell", "shell")];
+    let verbs = &[("read", "read"), ("write", "write"), ("shell", "shell"), (SKILL, SKILL)];
     let verb = of.one_of("verb", verbs)?.unwrap_or("read").to_owned();
     Ok(Access { path: paths::absolute(&of.text("path")?, limits)?, verb })
 }
@@ -156,8 +156,15 @@ fn add_files(world: &mut World, files: Value<'_>, limits: &Limits, diagnostics: 
 #[derive(Serialize)]
 #[serde(tag = "status", rename_all = "camelCase")]
 enum Planned {
-    Ready { result: Box<Chain> },
-    Read { paths: Vec<String>, state: State },
+    Ready {
+        result: Box<Chain>,
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        changes: Option<Changes>,
+    },
+    Read {
+        paths: Vec<String>,
+        state: State,
+    },
 }
 
 /// What `finishAgentFiles` needs to continue.
@@ -165,6 +172,19 @@ enum Planned {
 struct State {
     request: serde_json::Value,
     files: Vec<serde_json::Value>,
+    /// The pieces of the load that this one continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<Vec<serde_json::Value>>,
+}
+
+/// What a load is answered with, besides the files.
+struct Asked<'t, 'h> {
+    request: Value<'t>,
+    limits: Limits,
+    tokenizer: Option<Value<'t>>,
+    host: &'h CallContext,
+    since: Option<Vec<PlacedPiece>>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 fn plan(request: Value<'_>, host: &CallContext) -> Result<Response> {
@@ -177,7 +197,8 @@ fn plan(request: Value<'_>, host: &CallContext) -> Result<Response> {
     if let Some(files) = files {
         add_files(&mut world, files, &limits, &mut diagnostics)?;
     }
-    answer(request, &limits, world, Vec::new(), (input.get("tokenizer")?, host), diagnostics)
+    let tokenizer = input.get("tokenizer")?;
+    answer(Asked { request, limits, tokenizer, host, since: None, diagnostics }, world, Vec::new())
 }
 
 /// A file as the state keeps it. Bytes leave with the request that brought them, so they become text.
@@ -218,33 +239,30 @@ fn finish(request: Value<'_>, host: &CallContext) -> Result<Response> {
     }
     let given = options.map(|options| options.get("tokenizer")).transpose()?.flatten();
     let tokenizer = given.map_or_else(|| input.get("tokenizer"), |tokenizer| Ok(Some(tokenizer)))?;
-    answer(original, &limits, world, files, (tokenizer, host), diagnostics)
+    let since = state.get("since")?.map(placed_pieces).transpose()?;
+    answer(Asked { request: original, limits, tokenizer, host, since, diagnostics }, world, files)
 }
 
-fn answer(
-    request: Value<'_>,
-    limits: &Limits,
-    mut world: World,
-    files: Vec<serde_json::Value>,
-    (tokenizer, host): (Option<Value<'_>>, &CallContext),
-    diagnostics: Vec<Diagnostic>,
-) -> Result<Response> {
-    let read = read_request(request.object("a request, an object")?, limits)?;
-    let counter = host.counter(tokenizer)?;
+fn answer(asked: Asked<'_, '_>, mut world: World, files: Vec<serde_json::Value>) -> Result<Response> {
+    let read = read_request(asked.request.object("a request, an object")?, &asked.limits)?;
+    let counter = asked.host.counter(asked.tokenizer)?;
     let mut session = Session::new(&read, &mut world, Rc::clone(&counter));
     load(&mut session)?;
     let mut result = chain(session);
-    error::put_before(diagnostics, &mut result.diagnostics);
-    if world.wanted().is_empty() {
-        return Response::of(&Planned::Ready { result: Box::new(result) });
-    }
-    let paths = world.wanted().iter().cloned().collect();
+    error::put_before(asked.diagnostics, &mut result.diagnostics);
     // Unknown options stay, to be reported with the result.
-    let mut request = request.to_json()?;
+    let mut request = asked.request.to_json()?;
     if let Some(fields) = request.as_object_mut() {
-        fields.retain(|name, _| !is_field_of_results(name));
+        fields.retain(|name, _| !is_field_of_results(name) && name != "files");
     }
-    Response::of(&Planned::Read { paths, state: State { request, files } })
+    if !world.wanted().is_empty() {
+        let paths = world.wanted().iter().cloned().collect();
+        let since = asked.since.map(|since| since.into_iter().map(|(_, piece)| piece).collect());
+        return Response::of(&Planned::Read { paths, state: State { request, files, since } });
+    }
+    result.request = Some(request);
+    let changes = asked.since.map(|since| Changes::between(&since, result.pieces())).transpose()?;
+    Response::of(&Planned::Ready { result: Box::new(result), changes })
 }
 
 /// Converts rules of one agent for another.
@@ -301,39 +319,97 @@ fn lint_files(request: Value<'_>) -> Result<Response> {
 
 const CHAIN: &str = "a chain, the result of `planAgentFiles`";
 
-/// The pieces of a chain by step, placement and path, with their text.
-fn pieces(chain: Value<'_>) -> Result<Vec<(String, serde_json::Value)>> {
-    chain.object(CHAIN)?.need("pieces")?.list("a list of pieces")?.read(|value| {
+/// A piece of a chain, with its path and text as one key.
+type PlacedPiece = (String, serde_json::Value);
+
+fn placed_pieces(pieces: Value<'_>) -> Result<Vec<PlacedPiece>> {
+    pieces.list("a list of pieces")?.read(|value| {
         let piece = value.object("a piece, an object")?;
-        Ok((format!("{}\n{}", piece.text("path")?, piece.text("text")?), value.to_json()?))
+        Ok((key(&piece.text("path")?, &piece.text("text")?), value.to_json()?))
     })
 }
 
-/// The pieces of `after` that `before` lacks, and those of `before` that changed or are gone.
-fn new_since(request: Value<'_>) -> Result<Response> {
-    #[derive(Serialize)]
-    struct Changes {
-        append: Vec<serde_json::Value>,
-        stale: Vec<serde_json::Value>,
-    }
-    let arguments = request.object("two chains, an object")?;
-    let (before, after) = (pieces(arguments.need("before")?)?, pieces(arguments.need("after")?)?);
-    let missing = |of: &[(String, serde_json::Value)], from: &[(String, serde_json::Value)]| {
-        let mut left: SortedMap<String, usize> = SortedMap::new();
-        for (key, _) in from {
-            let count = left.or_default(key.clone());
-            *count = count.saturating_add(1);
-        }
-        let is_missing = |(key, _): &&(String, serde_json::Value)| match left.get_mut(key.as_str()) {
-            Some(count) if *count > 0 => {
-                *count = count.saturating_sub(1);
-                false
+fn key(path: &str, text: &str) -> String {
+    format!("{path}\n{text}")
+}
+
+/// The difference between two loads.
+#[derive(Serialize)]
+struct Changes {
+    append: Vec<serde_json::Value>,
+    stale: Vec<serde_json::Value>,
+}
+
+impl Changes {
+    /// The pieces that the later load adds, and those of the earlier one that changed or are gone.
+    fn of(before: &[PlacedPiece], after: &[PlacedPiece]) -> Self {
+        let missing = |of: &[PlacedPiece], from: &[PlacedPiece]| {
+            let mut left: SortedMap<String, usize> = SortedMap::new();
+            for (key, _) in from {
+                let count = left.or_default(key.clone());
+                *count = count.saturating_add(1);
             }
-            _ => true,
+            let is_missing = |(key, _): &&PlacedPiece| match left.get_mut(key.as_str()) {
+                Some(count) if *count > 0 => {
+                    *count = count.saturating_sub(1);
+                    false
+                }
+                _ => true,
+            };
+            of.iter().filter(is_missing).map(|(_, piece)| piece.clone()).collect::<Vec<_>>()
         };
-        of.iter().filter(is_missing).map(|(_, piece)| piece.clone()).collect::<Vec<_>>()
+        Self { append: missing(after, before), stale: missing(before, after) }
+    }
+
+    fn between(before: &[PlacedPiece], after: &[Piece]) -> Result<Self> {
+        let after = json::write(&after)?;
+        let document = Document::read(&after, &[])?;
+        Ok(Self::of(before, &placed_pieces(document.root())?))
+    }
+}
+
+/// Compares a chain with a later one, or continues it with accesses.
+fn new_since(request: Value<'_>, host: &CallContext) -> Result<Response> {
+    let arguments = request.object("a chain and what follows it, an object")?;
+    let chain = arguments.need("chain")?.object(CHAIN)?;
+    let before = placed_pieces(chain.need("pieces")?)?;
+    let next = arguments.need("next")?;
+    if let Some(pieces) = next.as_object().map(|next| next.get("pieces")).transpose()?.flatten() {
+        return Response::of(&Changes::of(&before, &placed_pieces(pieces)?));
+    }
+    let continued = json::write(&continued(chain, next)?)?;
+    let document = Document::read(&continued, &[])?;
+    let root: Value<'_> = document.root();
+    let input = root.object(CHAIN)?;
+    let mut diagnostics = request.repaired();
+    input.report_unknown(OPTIONS, &mut diagnostics);
+    let limits = Limits::read(input.get("limits")?, &mut diagnostics)?;
+    let files = arguments.get("files")?;
+    let mut world = World::new(files.is_some());
+    if let Some(files) = files {
+        add_files(&mut world, files, &limits, &mut diagnostics)?;
+    }
+    let options = arguments.read("options", |options| options.object("options, an object")?.only(&["tokenizer"]))?;
+    let given = options.map(|options| options.get("tokenizer")).transpose()?.flatten();
+    let tokenizer = given.map_or_else(|| input.get("tokenizer"), |tokenizer| Ok(Some(tokenizer)))?;
+    answer(Asked { request: root, limits, tokenizer, host, since: Some(before), diagnostics }, world, Vec::new())
+}
+
+/// The request of a chain with further accesses. A changed file is looked at again, as all are.
+fn continued(chain: Object<'_>, next: Value<'_>) -> Result<serde_json::Value> {
+    let mut accesses = match next.kind() {
+        Kind::List => next.list("an access, or a list of accesses")?.read(Value::to_json)?,
+        _ => vec![next.object("an access, or a list of accesses").and_then(|_| next.to_json())?],
     };
-    Response::of(&Changes { append: missing(&after, &before), stale: missing(&before, &after) })
+    accesses.retain(|access| access.get("verb").and_then(serde_json::Value::as_str) != Some("changed"));
+    let mut request = chain.need("request")?.to_json()?;
+    if let Some(fields) = request.as_object_mut() {
+        match fields.get_mut("access").and_then(serde_json::Value::as_array_mut) {
+            Some(earlier) => earlier.append(&mut accesses),
+            None => drop(fields.insert("access".to_owned(), accesses.into())),
+        }
+    }
+    Ok(request)
 }
 
 fn explained(request: Value<'_>) -> Result<Response> {

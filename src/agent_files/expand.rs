@@ -14,7 +14,7 @@ use super::session::{Decision, Session};
 use super::world::Entry;
 
 /// Hops of an agent without a limit of its own. It keeps recursion far from the end of the stack.
-const HOPS_MAX: usize = 100;
+const IMPORT_DEPTH_MAX: usize = 100;
 
 /// A file that is placed after its importer.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ impl Expansion<'_> {
         if let Some(repeated) = self.repeated(session, from, import, &path, &real) {
             return Ok(repeated);
         }
-        if depth >= settings.depth.unwrap_or(HOPS_MAX) || !session.may_expand(text.len()) {
+        if depth >= settings.depth.unwrap_or(IMPORT_DEPTH_MAX) || !session.may_expand(text.len()) {
             self.refuse(session, from, import, &path, "tooDeep");
             return Ok(None);
         }
@@ -178,9 +178,9 @@ impl Expansion<'_> {
         self.chain.pop();
         let expanded = expanded?;
         if settings.inline {
-            let frame = |text: &str| filled(text, import, &path, "");
+            let around = |text: &str| filled(text, import, &path, "");
             let expanded = expanded.trim_end().to_owned();
-            return Ok(Some([frame(&settings.before), expanded, frame(&settings.after)].concat()));
+            return Ok(Some([around(&settings.before), expanded, around(&settings.after)].concat()));
         }
         if let Some(imported) = self.after.get_mut(place) {
             imported.text = expanded;

@@ -48,12 +48,36 @@ pub(super) fn load(session: &mut Session<'_>) -> Result<()> {
     for (number, access) in request.access.iter().enumerate() {
         session.step = number.saturating_add(1);
         let placed = session.pieces.len();
-        if request.preset.verbs.contains(&access.verb) {
+        if access.verb == SKILL {
+            load_skill_body(session, &access.path);
+        } else if request.preset.verbs.contains(&access.verb) {
             run(session, &request.preset.access, "access", Some(&access.path))?;
         }
         apply_budget(session, placed);
     }
     Ok(())
+}
+
+/// The verb that requests the body of a skill.
+pub(super) const SKILL: &str = "skill";
+
+/// Loads the body of a skill, the text after its front matter, once.
+fn load_skill_body(session: &mut Session<'_>, path: &str) {
+    let listed = session.pieces.iter().find(|piece| piece.path == path);
+    let (setting, scope) =
+        listed.map_or(("skills".to_owned(), "project"), |piece| (piece.setting.clone(), piece.scope));
+    if session.pieces.iter().any(|piece| piece.path == path && piece.kind == "skillBody") {
+        return;
+    }
+    let path = path.to_owned();
+    let Some((text, _)) = session.world.file(&path) else {
+        session.decide(Decision { path, kind: "skill", outcome: "missing", setting, ..Decision::default() });
+        return;
+    };
+    let body_start = rules::read(&text, &RuleFolder::default()).body_start;
+    let text = text.get(body_start..).unwrap_or_default().trim().to_owned();
+    let piece = Piece { path, kind: "skillBody", scope, placement: "tool", setting, text, ..Piece::default() };
+    session.push(piece);
 }
 
 fn find_top(session: &mut Session<'_>) {

@@ -247,7 +247,7 @@ pub(super) struct Imports {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Frame {
+pub(super) struct Wrapper {
     pub open: String,
     pub before: String,
     pub after: String,
@@ -278,7 +278,7 @@ pub(super) struct Preset {
     pub verbs: Vec<String>,
     pub rules: SortedMap<String, RuleFolder>,
     pub imports: Option<Imports>,
-    pub frame: Frame,
+    pub wrapper: Wrapper,
 }
 
 /// The fields of a preset. `each` of an item stands for `names`.
@@ -304,7 +304,7 @@ const FIELDS: &[&str] = &[
     "rules",
     "imports",
     "flatImports",
-    "frame",
+    "wrapper",
 ];
 
 /// Fields of the caller's extension, then those of the preset.
@@ -394,7 +394,7 @@ fn read_preset(of: Layers<'_>, variant: Option<&str>) -> Result<Preset> {
             .read("rules", |rules| rules.object("folders of rules")?.map(read_rules))?
             .unwrap_or_else(SortedMap::new),
         imports: of.read(imports, read_imports)?,
-        frame: of.read("frame", read_frame)?.unwrap_or_default(),
+        wrapper: of.read("wrapper", read_wrapper)?.unwrap_or_default(),
     })
 }
 
@@ -614,11 +614,11 @@ fn read_imports(value: Value<'_>) -> Result<Imports> {
     })
 }
 
-fn read_frame(value: Value<'_>) -> Result<Frame> {
-    let of = value.object("a frame, an object")?;
+fn read_wrapper(value: Value<'_>) -> Result<Wrapper> {
+    let of = value.object("a wrapper, an object")?;
     of.only(&["open", "before", "after", "join", "scopeJoin", "close"])?;
     let text = |name: &str| of.string(name).map(Option::unwrap_or_default);
-    Ok(Frame {
+    Ok(Wrapper {
         open: text("open")?,
         before: text("before")?,
         after: text("after")?,

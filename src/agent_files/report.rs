@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::Diagnostic;
 use crate::text::replace;
 
-use super::preset::Frame;
+use super::preset::Wrapper;
 use super::session::{Decision, Loss, Piece, Session};
 
 /// What an agent reads.
@@ -27,7 +27,16 @@ pub(super) struct Chain {
     decisions: Vec<Decision>,
     /// The kinds of access after which the agent loads more.
     verbs: Vec<String>,
+    /// The request without its files, from which a later load continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<serde_json::Value>,
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Chain {
+    pub(super) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
 }
 
 /// A text as the agent sends it.
@@ -47,7 +56,7 @@ pub(super) fn chain(session: Session<'_>) -> Chain {
         verified: preset.verified,
         variant: request.variant.clone(),
         root: session.root,
-        messages: messages(&session.pieces, &preset.frame, &request.cwd),
+        messages: messages(&session.pieces, &preset.wrapper, &request.cwd),
         total_tokens: session.pieces.iter().fold(0, |sum, piece| sum.saturating_add(piece.tokens)),
         pieces: session.pieces,
         tokenizer: session.counter.name().to_owned(),
@@ -55,22 +64,26 @@ pub(super) fn chain(session: Session<'_>) -> Chain {
         losses: session.losses,
         decisions: session.decisions,
         verbs: preset.verbs.clone(),
+        request: None,
         diagnostics: session.diagnostics,
     }
 }
 
-/// Pieces of one step and placement make one message. Skills are a list of their own.
-fn messages(pieces: &[Piece], frame: &Frame, cwd: &str) -> Vec<Message> {
-    let key = |piece: &Piece| (piece.step, piece.placement, piece.kind == "skill");
+/// Pieces of one step and placement make one message. Skills are a list of their own, and the body of one is a message.
+fn messages(pieces: &[Piece], wrapper: &Wrapper, cwd: &str) -> Vec<Message> {
+    let key = |piece: &Piece| (piece.step, piece.placement, is_of_skill(piece));
     pieces
         .chunk_by(|one, next| key(one) == key(next))
         .filter_map(|group| {
             let first = group.first()?;
-            let is_skill = first.kind == "skill";
-            let text = if is_skill { skills(group) } else { framed(group, frame, cwd) };
+            let text = if is_of_skill(first) { skills(group) } else { wrapped(group, wrapper, cwd) };
             Some(Message { step: first.step, placement: first.placement, text })
         })
         .collect()
+}
+
+fn is_of_skill(piece: &Piece) -> bool {
+    matches!(piece.kind, "skill" | "skillBody")
 }
 
 fn skills(group: &[Piece]) -> String {
@@ -78,19 +91,19 @@ fn skills(group: &[Piece]) -> String {
     lines.join("\n")
 }
 
-fn framed(group: &[Piece], frame: &Frame, cwd: &str) -> String {
-    let mut text = replace(&frame.open, "{cwd}", cwd);
+fn wrapped(group: &[Piece], wrapper: &Wrapper, cwd: &str) -> String {
+    let mut text = replace(&wrapper.open, "{cwd}", cwd);
     let mut scope = None;
     for piece in group {
-        match (scope.replace(piece.scope), &frame.scope_join) {
+        match (scope.replace(piece.scope), &wrapper.scope_join) {
             (Some(before), Some(join)) if before != piece.scope => text.push_str(join),
-            (Some(_), _) => text.push_str(&frame.join),
+            (Some(_), _) => text.push_str(&wrapper.join),
             (None, _) => {}
         }
-        text.push_str(&replace(&frame.before, "{path}", &piece.path));
+        text.push_str(&replace(&wrapper.before, "{path}", &piece.path));
         text.push_str(&piece.text);
-        text.push_str(&replace(&frame.after, "{path}", &piece.path));
+        text.push_str(&replace(&wrapper.after, "{path}", &piece.path));
     }
-    text.push_str(&frame.close);
+    text.push_str(&wrapper.close);
     text
 }

@@ -36,7 +36,7 @@ pub fn short_ref(artifact_ref: &str) -> Result<String> {
     match RefForm::of(artifact_ref) {
         Some(RefForm::Full(digits)) => Ok(format!("{SHORT_PREFIX}{}", digits.get(..SHORT_DIGITS).unwrap_or(digits))),
         Some(RefForm::Short(_)) => Ok(artifact_ref.to_owned()),
-        None => Err(invalid_ref(artifact_ref, "artifact_ref")),
+        Some(RefForm::Foreign(_)) | None => Err(invalid_ref(artifact_ref, "artifact_ref")),
     }
 }
 
@@ -48,11 +48,16 @@ pub(crate) fn normalized(artifact_ref: &str) -> String {
     }
 }
 
-/// The two forms of a ref, with their hex digits.
+/// Bytes of the longest ref of another store.
+const MAX_FOREIGN: usize = 512;
+
+/// The forms of a ref: two of this crate, with their hex digits, and those of other stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefForm<'r> {
     Full(&'r str),
     Short(&'r str),
+    /// A scheme, `:` or `-`, and a text that only its store can verify.
+    Foreign(&'r str),
 }
 
 impl<'r> RefForm<'r> {
@@ -64,14 +69,28 @@ impl<'r> RefForm<'r> {
         if full.len() == 64 && hex(full) {
             return Some(Self::Full(full));
         }
-        let digits = text.strip_prefix(SHORT_PREFIX)?;
-        (digits.len() == SHORT_DIGITS && hex(digits)).then_some(Self::Short(digits))
+        if let Some(digits) =
+            text.strip_prefix(SHORT_PREFIX).filter(|digits| digits.len() == SHORT_DIGITS && hex(digits))
+        {
+            return Some(Self::Short(digits));
+        }
+        let (scheme, rest) = text.split_once([':', '-'])?;
+        let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'_'));
+        let is_foreign = is_scheme
+            && !text.starts_with(FULL_PREFIX)
+            && !rest.is_empty()
+            && text.len() <= MAX_FOREIGN
+            && rest.bytes().all(|byte| byte.is_ascii_graphic());
+        is_foreign.then_some(Self::Foreign(text))
     }
 
-    /// The prefix of the full refs that it matches.
+    /// The prefix of the full refs that it matches; a ref of another store unchanged.
     pub(crate) fn full_prefix(self) -> String {
-        let (Self::Full(digits) | Self::Short(digits)) = self;
-        format!("{FULL_PREFIX}{digits}")
+        match self {
+            Self::Full(digits) | Self::Short(digits) => format!("{FULL_PREFIX}{digits}"),
+            Self::Foreign(text) => text.to_owned(),
+        }
     }
 
     /// Whether it matches this full ref.
@@ -80,6 +99,7 @@ impl<'r> RefForm<'r> {
         match self {
             Self::Full(digits) => found == digits,
             Self::Short(digits) => found.starts_with(digits),
+            Self::Foreign(_) => false,
         }
     }
 }

@@ -9,7 +9,8 @@ use crate::call::{Call, CallContext, Response};
 use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 use crate::commits::conversation::{to_loom_tree, to_messages};
 use crate::commits::formats::{
-    BlobSource, Context, Format, ReadOptions, context_at, detect_format, fork_base, join_fork_base,
+    BlobSource, Context, CustomFormat, Format, Join, NamedFormat, ReadOptions, context_at, detect_format, fork_base,
+    join_fork_base,
 };
 use crate::commits::graph::{CommitGraph, MetadataUpdate};
 use crate::commits::import::{ImportOptions, Resume, import_transcript};
@@ -39,13 +40,19 @@ pub const CALLS: &[Call] = &[
         Response::of(&fork_base(&bytes_of(arguments(request)?, "bytes")?))
     }),
     Call::new("joinForkBase", &["bytes", "base"], |_, request, _| join_fork(request)),
-    Call::new("importTranscript", FILE, |_, request, host| import(request, host)),
-    Call::new("transcriptToLoomTree", FILE, |_, request, _| loom_tree(request)),
-    Call::new("transcriptToMessages", FILE, |_, request, _| messages(request)),
+    Call::new("importTranscript", ANY_FILE, |_, request, host| import(request, host)),
+    Call::new("registerFormat", &["format"], |_, request, _| {
+        custom_format(arguments(request)?.need("format")?).map(|_| record_or_null(None))
+    }),
+    Call::new("transcriptToLoomTree", ANY_FILE, |_, request, _| loom_tree(request)),
+    Call::new("transcriptToMessages", ANY_FILE, |_, request, _| messages(request)),
     Call::new("translateTranscript", &[], |_, request, host| translation(request, host)),
 ];
 
 const FILE: &[&str] = &["format", "bytes", "options"];
+
+/// A file of any format, with those that are not built in.
+const ANY_FILE: &[&str] = &["format", "bytes", "options", "formats"];
 
 /// The methods of a graph.
 pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
@@ -208,6 +215,26 @@ fn not_null(value: Value<'_>) -> Option<Value<'_>> {
     Some(value).filter(|value| !value.is_null())
 }
 
+/// Reads `{ name, join, like? }`.
+fn custom_format(format: Value<'_>) -> Result<CustomFormat> {
+    let fields = format.object("a format, an object with `name` and `join`")?;
+    let mut diagnostics = Vec::new();
+    fields.report_unknown(&["name", "join", "like"], &mut diagnostics);
+    refuse_unknown(&diagnostics)?;
+    let join = fields.one_of("join", Join::NAMES)?.ok_or_else(|| {
+        let message = "the format lacks `join`, how its deltas are joined";
+        Error::new(Code::InvalidInput, message).with("path", "join")
+    })?;
+    let like = given_text(fields, "like")?.map(|like| Format::named(&like)).transpose();
+    CustomFormat::new(&fields.text("name")?, join, like.map_err(|error| error.with("path", "like"))?)
+}
+
+/// The formats of a request that are not built in.
+fn custom_formats(formats: Option<Value<'_>>) -> Result<Vec<CustomFormat>> {
+    let Some(formats) = formats else { return Ok(Vec::new()) };
+    formats.list("a list of formats")?.map(custom_format).collect()
+}
+
 fn limits_of(options: Options<'_>) -> Result<Limits> {
     let mut diagnostics = Vec::new();
     let limits = Limits::read(options.get("limits")?, &mut diagnostics)?;
@@ -317,7 +344,7 @@ fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Respon
 /// A request to materialize, and the `cacheKey` of a plan.
 fn plan_request(request: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<(PlanRequest, Option<String>)> {
     const KNOWN: &[&str] =
-        &["commit", "stop", "format", "crossFamily", "inspect", "refs", "steps", "cacheKey", "diagnostics"];
+        &["commit", "stop", "format", "crossFamily", "inspect", "formats", "refs", "steps", "cacheKey", "diagnostics"];
     let fields = request.object("an object: a plan or a request")?;
     fields.report_unknown(KNOWN, diagnostics);
     let request = PlanRequest {
@@ -326,6 +353,7 @@ fn plan_request(request: Value<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result
         format: given_text(fields, "format")?,
         cross_family: fields.one_of("crossFamily", CrossFamily::NAMES)?.unwrap_or_default(),
         skip_inspection: !fields.bool("inspect")?.unwrap_or(true),
+        formats: custom_formats(fields.get("formats")?)?,
     };
     Ok((request, given_text(fields, "cacheKey")?))
 }
@@ -456,7 +484,8 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Response> {
 /// # Errors
 /// The errors of [`Checkpointer::new`]; [`Code::InvalidInput`].
 pub fn checkpointer(options: &[u8]) -> Result<Checkpointer> {
-    let known = [&["format", "parent", "every", "tool_calls"], Provenance::FIELDS.as_slice(), &["limits"]].concat();
+    let known =
+        [&["format", "formats", "parent", "every", "tool_calls"], Provenance::FIELDS.as_slice(), &["limits"]].concat();
     let document = Document::read(options, &[])?;
     let options = Options::read_strictly(not_null(document.root()), &known)?;
     let format = options.text("format")?.ok_or_else(|| {
@@ -468,6 +497,7 @@ pub fn checkpointer(options: &[u8]) -> Result<Checkpointer> {
         every: u32::try_from(every).unwrap_or(u32::MAX),
         tool_calls: options.flag("tool_calls")?,
         provenance: Provenance::read(Provenance::FIELDS, &|name| options.text(name))?,
+        formats: custom_formats(options.get("formats")?)?,
         ..CheckpointerOptions::new(&format)
     };
     Checkpointer::new(made, &limits_of(options)?)
@@ -563,9 +593,16 @@ fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
         counter: counter.as_ref(),
         limits: &limits,
     };
-    let format = Format::named(&text(request, "format")?)?;
+    let formats = custom_formats(arguments.get("formats")?)?;
+    let name = text(request, "format")?;
+    let (named, format) = readable_format(&name, &formats)?;
+    if !named.is_split_like_reader() {
+        let message = format!("files of `{name}` cannot be split into deltas; commit the file as a snapshot");
+        return Err(Error::new(Code::InvalidInput, message).with("path", "format"));
+    }
     let bytes = bytes_of(arguments, "bytes")?;
     let mut import = import_transcript(format, &bytes, &options)?;
+    import.records.iter_mut().for_each(|record| named.name().clone_into(&mut record.format));
     error::put_before(diagnostics, &mut import.diagnostics);
     // The caller has the bytes it passed with the request: a blob of these is a range.
     let given = if matches!(bytes, Cow::Borrowed(_)) { Some(&*bytes) } else { None };
@@ -603,6 +640,21 @@ fn join_fork(request: Value<'_>) -> Result<Response> {
     }))
 }
 
+/// A format that can be read, and the format whose reader applies.
+fn readable_format<'f>(name: &str, formats: &'f [CustomFormat]) -> Result<(NamedFormat<'f>, Format)> {
+    match NamedFormat::find(name, formats) {
+        None => Format::named(name).map(|format| (NamedFormat::BuiltIn(format), format)),
+        Some(named) => {
+            let reader = named.reader().ok_or_else(|| {
+                let message =
+                    format!("`{name}` was registered without `like`, so it cannot be read; register a reader");
+                Error::new(Code::InvalidInput, message).with("path", "format")
+            })?;
+            Ok((named, reader))
+        }
+    }
+}
+
 fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
     let mut diagnostics = request.repaired();
     let arguments = arguments(request)?;
@@ -611,7 +663,9 @@ fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
     let bytes = bytes_of(arguments, "bytes")?;
     limits::check("inputBytes", bytes.len(), limits.input_bytes)?;
     let read = ReadOptions { through_compactions: options.flag("throughCompactions")?, source: BlobSource::default() };
-    let format = Format::named(&text(request, "format")?)?;
+    let formats = custom_formats(arguments.get("formats")?)?;
+    let (named, format) = readable_format(&text(request, "format")?, &formats)?;
+    let bytes = named.readable(&bytes, BlobSource::default())?;
     let (mut transcript, read) = format.read(&bytes, read, &limits)?;
     diagnostics.extend(read);
     if let Some(vendor) = format.vendor() {
@@ -679,7 +733,7 @@ fn delta<'p>(([format, commit, artifact_ref, summary, time], blob): &'p (PartTex
 }
 
 fn translation(request: Value<'_>, host: &CallContext) -> Result<Response> {
-    const KNOWN: &[&str] = &["parts", "format", "crossFamily", "throughCompactions", "tokenizer", "limits"];
+    const KNOWN: &[&str] = &["parts", "format", "crossFamily", "throughCompactions", "tokenizer", "limits", "formats"];
     let mut diagnostics = request.repaired();
     let fields = request.object("an object with `parts` and `format`")?;
     fields.report_unknown(KNOWN, &mut diagnostics);
@@ -692,11 +746,13 @@ fn translation(request: Value<'_>, host: &CallContext) -> Result<Response> {
         .collect::<Result<Vec<_>>>()?;
     limits::check("inputBytes", parts.iter().map(|(_, blob)| blob.len()).sum(), limits.input_bytes)?;
     let format = fields.text("format")?;
+    let formats = custom_formats(fields.get("formats")?)?;
     let options = TranslateOptions {
         cross_family: fields.one_of("crossFamily", CrossFamily::NAMES)?.unwrap_or_default(),
         through_compactions: fields.bool("throughCompactions")?.unwrap_or(false),
         limits: &limits,
         counter: counter.as_ref(),
+        formats: &formats,
     };
     let deltas: Vec<Delta<'_>> = parts.iter().map(delta).collect();
     let mut done = translate(&deltas, &format, &options)?;

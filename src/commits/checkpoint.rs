@@ -9,7 +9,9 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use crate::commits::artifact::artifact_ref;
-use crate::commits::formats::{BlobSource, Concatenator, Continuation, Format, generic, write_part};
+use crate::commits::formats::{
+    BlobSource, Concatenator, Continuation, CustomFormat, Format, JoinRule, NamedFormat, generic, write_part,
+};
 use crate::commits::record::{CommitType, Provenance, Record, Trigger, required_time};
 use crate::commits::transcript::ConversionReport;
 use crate::commits::translate::count_blob;
@@ -30,12 +32,21 @@ pub struct CheckpointerOptions {
     pub tool_calls: bool,
     /// The provenance of its commits.
     pub provenance: Provenance,
+    /// Formats that are not built in.
+    pub formats: Vec<CustomFormat>,
 }
 
 impl CheckpointerOptions {
     /// A new conversation in this format, with a commit after every turn.
     pub fn new(format: &str) -> Self {
-        Self { format: format.to_owned(), parent: None, every: 1, tool_calls: false, provenance: Provenance::default() }
+        Self {
+            format: format.to_owned(),
+            parent: None,
+            every: 1,
+            tool_calls: false,
+            provenance: Provenance::default(),
+            formats: Vec::new(),
+        }
     }
 }
 
@@ -78,7 +89,6 @@ pub struct PendingCommit {
 #[derive(Debug)]
 pub struct Checkpointer {
     options: CheckpointerOptions,
-    format: Format,
     limits: Limits,
     head: Option<String>,
     /// Messages in no stored commit, oldest first, with the findings about each.
@@ -120,8 +130,10 @@ impl Checkpointer {
         if options.every == 0 {
             return Err(Error::new(Code::InvalidInput, "`every` must be 1 or more turns").with("path", "every"));
         }
+        if NamedFormat::find(&options.format, &options.formats).is_none() {
+            Format::named(&options.format)?;
+        }
         Ok(Self {
-            format: Format::named(&options.format)?,
             head: options.parent.clone(),
             options,
             limits: *limits,
@@ -133,6 +145,11 @@ impl Checkpointer {
             head_number: 0,
             outstanding: VecDeque::new(),
         })
+    }
+
+    fn format(&self) -> NamedFormat<'_> {
+        let format = NamedFormat::find(&self.options.format, &self.options.formats);
+        format.unwrap_or(NamedFormat::BuiltIn(Format::GenericV1))
     }
 
     /// The last stored commit.
@@ -150,8 +167,8 @@ impl Checkpointer {
         self.pending.len()
     }
 
-    /// Takes a message: a line of JSON for line-based formats. For `bureau-agent-v1` an item or an array of items in
-    /// CBOR, or a `{ role, content }` as in `generic-v1`, which is converted; content that the format cannot hold is
+    /// Takes a message: a line of JSON for line-based formats, an item or an array of items for arrays. For
+    /// `bureau-agent-v1` an item or an array of items in CBOR, or a `{ role, content }` as in `generic-v1`, which is converted; content that the format cannot hold is
     /// reported with the commit.
     ///
     /// # Errors
@@ -164,7 +181,7 @@ impl Checkpointer {
         }
         let (message, found) = self.converted(message)?;
         // A message that cannot be joined would block all later ones.
-        if !self.format.is_appended() {
+        if !matches!(self.format().rule(), JoinRule::Bytes | JoinRule::Lines | JoinRule::Records) {
             self.join(&mut std::iter::once(message.as_slice()))?;
         }
         self.pending.push_back((message, found));
@@ -174,11 +191,15 @@ impl Checkpointer {
     /// A message as a delta of the format.
     fn converted(&self, message: &[u8]) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
         let is_map = message.first().is_some_and(|first| first >> 5 == 5);
-        match self.format {
+        let is_json_object = message.trim_ascii_start().starts_with(b"{");
+        match self.format().rule() {
             // An array of one is a delta of one message.
-            Format::BureauAgentV1 if is_map => Ok(([&[0x81], message].concat(), Vec::new())),
+            JoinRule::CborArray if is_map => Ok(([&[0x81], message].concat(), Vec::new())),
             // CBOR that begins like JSON is no message.
-            Format::BureauAgentV1 if message.trim_ascii_start().starts_with(b"{") => plain_message(message),
+            JoinRule::CborArray if is_json_object && self.format().reader() == Some(Format::BureauAgentV1) => {
+                plain_message(message)
+            }
+            JoinRule::JsonArray if is_json_object => Ok(([b"[", message, b"]"].concat(), Vec::new())),
             _ => Ok((message.to_vec(), Vec::new())),
         }
     }
@@ -307,7 +328,7 @@ impl Checkpointer {
     }
 
     fn join(&self, messages: &mut dyn Iterator<Item = &[u8]>) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
-        let mut joined = Concatenator::new(self.format, &self.limits, 0);
+        let mut joined = Concatenator::of(self.format(), &self.limits, 0);
         for message in messages {
             joined.push(message, BlobSource::default())?;
         }
@@ -324,7 +345,7 @@ impl Checkpointer {
         fields: &CheckpointFields,
     ) -> Result<PendingCommit> {
         let (blob, diagnostics) = self.join(messages)?;
-        let (messages, tokens) = count_blob(self.format, &blob, &self.limits);
+        let (messages, tokens) = count_blob(Some(self.format()), &blob, &self.limits);
         // The summary and the tags belong to the compaction, not to the delta before it.
         let is_described = trigger != Trigger::Compaction || commit_type == CommitType::Compaction;
         let record = Record {

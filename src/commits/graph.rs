@@ -457,6 +457,9 @@ impl CommitGraph {
 
     /// The full ref of a record's blob; the short one if no record has the full one.
     pub(crate) fn full_ref(&self, record: &Record) -> Result<String> {
+        if let Some(RefForm::Foreign(text)) = RefForm::of(&record.artifact_ref) {
+            return Ok(text.to_owned());
+        }
         match self.resolve_artifact(&record.artifact_ref) {
             Err(error) if error.code() == Code::ArtifactNotFound => Ok(record.artifact_ref.clone()),
             other => other.map_err(|error| error.with("commitId", record.id.as_str())),
@@ -470,6 +473,7 @@ impl CommitGraph {
     /// one.
     pub fn resolve_artifact(&self, artifact_ref: &str) -> Result<String> {
         let form = RefForm::of(artifact_ref)
+            .filter(|form| !matches!(form, RefForm::Foreign(_)))
             .ok_or_else(|| crate::commits::artifact::invalid_ref(artifact_ref, "artifact_ref"))?;
         let prefix = form.full_prefix();
         if matches!(form, RefForm::Full(_)) {

@@ -6,13 +6,13 @@
 
 use crate::commits::artifact::{ArtifactHasher, RefForm, artifact_ref};
 use crate::commits::formats::append::{needs_newline, torn};
-use crate::commits::formats::{BlobSource, Concatenator, Format};
+use crate::commits::formats::{BlobSource, Concatenator, JoinRule, NamedFormat};
 use crate::commits::graph::CommitGraph;
 use crate::commits::inspect::Inspector;
 use crate::commits::plan::{Plan, PlanRequest, Stop, plan_chain};
 use crate::commits::record::Record;
 use crate::commits::translate::{Delta, Materialized, Tier, TranslateOptions, count_blob, translate};
-use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result};
+use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, Limits};
 
 /// The bytes that the caller has to append to the result for a blob.
@@ -24,6 +24,22 @@ pub enum AppendAction {
     AppendAfterNewline,
     /// Nothing: [`Materializer::finish`] returns the bytes.
     Consumed,
+    /// Nothing yet: the caller has to verify the blob, and to push it again with the result.
+    Verify,
+}
+
+/// Whether the caller can verify a blob whose ref is not its BLAKE3 hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verification {
+    /// It cannot: the blob is used unverified, and reported.
+    #[default]
+    Unavailable,
+    /// It can, if [`AppendAction::Verify`] asks it to.
+    Available,
+    /// The blob belongs to the ref.
+    Confirmed,
+    /// It does not.
+    Refused,
 }
 
 /// A running materialization: [`Materializer::push`] every blob, then [`Materializer::finish`].
@@ -56,9 +72,9 @@ struct PlannedBlob {
 #[derive(Debug)]
 enum JoinMode {
     /// Native, and joined by appending bytes, which the caller does.
-    Append { format: Format, hasher: Box<ArtifactHasher>, last: Option<u8>, inspector: Option<Inspector> },
+    Append { rule: JoinRule, hasher: Box<ArtifactHasher>, last: Option<u8>, inspector: Option<Inspector> },
     /// Native, and joined in another way.
-    Concatenate(Format, Box<Concatenator>, Option<Inspector>),
+    Concatenate(Box<Concatenator>, Option<Inspector>),
     /// Translated at the end.
     Translate(Vec<Vec<u8>>),
 }
@@ -81,10 +97,11 @@ impl Materializer {
             let message = format!("the plan for commit `{commit}` does not match the graph; plan again");
             return Err(Error::new(Code::PlanMismatch, message).with("commitId", commit).with("cacheKey", cache_key));
         }
-        let native = Format::from_name(&plan.format).filter(|_| plan.is_native());
-        let inspector = |format| {
-            let through = through_compactions(&plan);
-            (!plan.request.skip_inspection).then(|| Inspector::new(format, through))
+        let is_native = plan.is_native();
+        let format = plan.format_named(&plan.format);
+        let inspector = |format: Option<NamedFormat<'_>>| {
+            let format = format.and_then(NamedFormat::reader).filter(|_| !plan.request.skip_inspection)?;
+            Some(Inspector::new(format, through_compactions(&plan)))
         };
         let mut parts = Vec::new();
         for (step, record) in plan.steps.iter().zip(chain.iter().rev()).filter(|(step, _)| step.included) {
@@ -94,19 +111,21 @@ impl Materializer {
                 format: step.format.clone(),
                 message_count: record.message_count,
                 token_count: record.token_count,
-                summary: record.summary.clone().filter(|_| native.is_none()),
-                time: Some(record.created_at.clone()).filter(|_| native.is_none()),
+                summary: record.summary.clone().filter(|_| !is_native),
+                time: Some(record.created_at.clone()).filter(|_| !is_native),
             });
         }
-        let mode = match native {
-            Some(format) if format.is_appended() => {
-                JoinMode::Append { format, hasher: Box::default(), last: None, inspector: inspector(format) }
+        let rule = format.map_or(JoinRule::Bytes, NamedFormat::rule);
+        let mode = match (rule, format) {
+            _ if !is_native => JoinMode::Translate(Vec::new()),
+            (JoinRule::CborArray | JoinRule::JsonArray | JoinRule::Document(_) | JoinRule::Gemini, Some(format)) => {
+                let inspector = inspector(Some(format)).filter(|_| rule == JoinRule::Gemini);
+                JoinMode::Concatenate(Box::new(Concatenator::of(format, limits, 0)), inspector)
             }
-            Some(format) => {
-                let inspector = inspector(format).filter(|_| format == Format::GeminiV1);
-                JoinMode::Concatenate(format, Box::new(Concatenator::new(format, limits, 0)), inspector)
+            _ => {
+                let inspector = inspector(format).filter(|_| rule == JoinRule::Records);
+                JoinMode::Append { rule, hasher: Box::default(), last: None, inspector }
             }
-            None => JoinMode::Translate(Vec::new()),
         };
         Ok(Self {
             diagnostics: plan.diagnostics.clone(),
@@ -142,61 +161,65 @@ impl Materializer {
         part.source().about(Error::new(Code::BlobMissing, message))
     }
 
-    /// Takes the next blob of the plan.
+    /// Takes the next blob of the plan. A ref of another store cannot be verified here, which is reported.
     ///
     /// # Errors
     /// [`Code::BlobMismatch`] for another blob, [`Code::LimitExceeded`], and those of its format.
     pub fn push(&mut self, blob: &[u8]) -> Result<AppendAction> {
+        self.push_verified(blob, Verification::Unavailable)
+    }
+
+    /// Like [`Self::push`], for a caller that can verify refs of other stores.
+    ///
+    /// # Errors
+    /// Those of [`Materializer::push`].
+    pub fn push_verified(&mut self, blob: &[u8], verification: Verification) -> Result<AppendAction> {
         let Some(part) = self.parts.get(self.next) else { return Err(self.missing()) };
         let source = part.source();
         limits::check("blobBytes", blob.len(), self.limits.blob_bytes).map_err(|error| source.about(error))?;
-        let actual = artifact_ref(blob);
-        if !RefForm::of(&part.artifact_ref).is_some_and(|named| named.names(&actual)) {
-            let message = format!(
-                "the blob for commit `{}` has the ref `{actual}`, not `{}`; fetch it again",
-                part.commit, part.artifact_ref
-            );
-            return Err(source.about(Error::new(Code::BlobMismatch, message)).with("actualRef", actual));
+        match part.verify(blob, verification)? {
+            Verified::Known => {}
+            Verified::Unknown(finding) => self.diagnostics.push(finding),
+            Verified::Asked => return Ok(AppendAction::Verify),
         }
-        let newline = matches!(&self.mode, JoinMode::Append { last, .. } if needs_newline(*last, blob));
+        let newline = matches!(&self.mode, JoinMode::Append { rule, last, .. }
+            if *rule != JoinRule::Bytes && needs_newline(*last, blob));
         let bytes = self.bytes.saturating_add(usize::from(newline)).saturating_add(blob.len());
         limits::check("materializedBytes", bytes, self.limits.materialized_bytes)
             .map_err(|error| source.about(error))?;
-        let (action, format) = match &mut self.mode {
-            JoinMode::Append { format, hasher, last, inspector } => {
+        // A translation is counted as a whole.
+        let (messages, tokens) = match self.mode {
+            JoinMode::Translate(_) => (0, 0),
+            _ => part.counts(self.plan.format_named(&part.format), blob, &self.limits),
+        };
+        let action = match &mut self.mode {
+            JoinMode::Append { rule, hasher, last, inspector } => {
                 if newline {
                     hasher.update(b"\n");
                 }
                 hasher.update(blob);
                 *last = blob.last().copied().or(*last);
-                self.diagnostics.extend(torn(blob).map(|found| source.place(found)));
+                if *rule == JoinRule::Records {
+                    self.diagnostics.extend(torn(blob).map(|found| source.place(found)));
+                }
                 if let Some(inspector) = inspector {
                     inspector.push(blob, source);
                 }
-                (if newline { AppendAction::AppendAfterNewline } else { AppendAction::Append }, Some(*format))
+                if newline { AppendAction::AppendAfterNewline } else { AppendAction::Append }
             }
-            JoinMode::Concatenate(format, joined, inspector) => {
+            JoinMode::Concatenate(joined, inspector) => {
                 joined.push(blob, source)?;
                 if let Some(inspector) = inspector {
                     inspector.push(blob, source);
                 }
-                (AppendAction::Consumed, Some(*format))
+                AppendAction::Consumed
             }
             JoinMode::Translate(blobs) => {
                 blobs.push(blob.to_vec());
-                (AppendAction::Consumed, None)
+                AppendAction::Consumed
             }
         };
         self.bytes = bytes;
-        let (messages, tokens) = match (part.message_count, part.token_count, format) {
-            (Some(messages), Some(tokens), _) => (messages, tokens),
-            // A translation is counted as a whole.
-            (.., None) => (0, 0),
-            (messages, tokens, Some(format)) => {
-                let counted = count_blob(format, blob, &self.limits);
-                (messages.unwrap_or(counted.0), tokens.unwrap_or(counted.1))
-            }
-        };
         self.message_count = self.message_count.saturating_add(messages);
         self.token_count = self.token_count.saturating_add(tokens);
         self.next = self.next.saturating_add(1);
@@ -216,7 +239,7 @@ impl Materializer {
                 self.diagnostics.extend(inspector.map(Inspector::finish).unwrap_or_default());
                 (Vec::new(), hasher.artifact_ref())
             }
-            JoinMode::Concatenate(_, joined, inspector) => {
+            JoinMode::Concatenate(joined, inspector) => {
                 let joined = joined.finish()?;
                 self.diagnostics.extend(joined.diagnostics);
                 self.diagnostics.extend(inspector.map(Inspector::finish).unwrap_or_default());
@@ -228,6 +251,7 @@ impl Materializer {
                 let options = TranslateOptions {
                     cross_family: self.plan.request.cross_family,
                     through_compactions: through_compactions(&self.plan),
+                    formats: &self.plan.request.formats,
                     ..TranslateOptions::new(&self.limits)
                 };
                 let mut translated = translate(&deltas, &self.plan.format, &options)?;
@@ -270,6 +294,61 @@ impl PlannedBlob {
     fn source(&self) -> BlobSource<'_> {
         BlobSource { commit: &self.commit, artifact_ref: &self.artifact_ref }
     }
+
+    /// Messages and tokens of the blob: those of the record, else counted.
+    fn counts(&self, format: Option<NamedFormat<'_>>, blob: &[u8], limits: &Limits) -> (u64, u64) {
+        match (self.message_count, self.token_count) {
+            (Some(messages), Some(tokens)) => (messages, tokens),
+            (messages, tokens) => {
+                let counted = count_blob(format, blob, limits);
+                (messages.unwrap_or(counted.0), tokens.unwrap_or(counted.1))
+            }
+        }
+    }
+
+    /// Whether the blob is that of the ref.
+    fn verify(&self, blob: &[u8], verification: Verification) -> Result<Verified> {
+        let actual = artifact_ref(blob);
+        let form = RefForm::of(&self.artifact_ref);
+        if form.is_some_and(|named| named.names(&actual)) {
+            return Ok(Verified::Known);
+        }
+        match (verification, form) {
+            (Verification::Available, Some(RefForm::Foreign(_) | RefForm::Short(_))) => return Ok(Verified::Asked),
+            (Verification::Confirmed, Some(RefForm::Foreign(_) | RefForm::Short(_))) => return Ok(Verified::Known),
+            (Verification::Unavailable, Some(RefForm::Foreign(_))) => {
+                let message = format!(
+                    "the ref `{}` is of another store, so its blob was used unverified; pass `verifyArtifact`",
+                    self.artifact_ref
+                );
+                let finding = Diagnostic::new(DiagnosticCode::ArtifactUnverified, Severity::Warning, message);
+                return Ok(Verified::Unknown(self.source().place(finding)));
+            }
+            _ => {}
+        }
+        let advice = match form {
+            Some(RefForm::Short(_)) if verification == Verification::Unavailable => {
+                "fetch it again, or pass `verifyArtifact` if the ref is of another store"
+            }
+            _ => "fetch it again",
+        };
+        let message = format!(
+            "the blob for commit `{}` has the ref `{actual}`, not `{}`; {advice}",
+            self.commit, self.artifact_ref
+        );
+        let error = Error::new(Code::BlobMismatch, message);
+        Err(self.source().about(error).with("actualRef", actual))
+    }
+}
+
+/// The result of verifying a blob.
+enum Verified {
+    /// It is that of the ref.
+    Known,
+    /// It cannot be known, which is reported.
+    Unknown(Diagnostic),
+    /// The caller can find out.
+    Asked,
 }
 
 /// Materializes at once, from blobs that are all available.
@@ -297,7 +376,7 @@ pub fn materialize<'b>(
     while let Some(part) = work.parts.get(work.next) {
         let Some(blob) = blob_of(&part.artifact_ref) else { return Err(work.missing()) };
         match work.push(blob)? {
-            AppendAction::Consumed => continue,
+            AppendAction::Consumed | AppendAction::Verify => continue,
             AppendAction::AppendAfterNewline => appended.push(b'\n'),
             AppendAction::Append => {}
         }

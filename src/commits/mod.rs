@@ -29,7 +29,7 @@ pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, Pendin
 pub use graph::{CommitGraph, MetadataUpdate};
 pub use id::{ID_CONTEXT, commit_id};
 pub use jsonl::{ImportReport, MetadataChoice};
-pub use materialize::{AppendAction, Materializer, materialize};
+pub use materialize::{AppendAction, Materializer, Verification, materialize};
 pub use plan::{DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
 pub use record::{CommitType, Provenance, RECORD_VERSION, Record, Trigger};
 pub use translate::{CrossFamily, Materialized, Tier};

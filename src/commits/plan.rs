@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::commits::formats::Format;
+use crate::commits::formats::{CustomFormat, NamedFormat};
 use crate::commits::graph::CommitGraph;
 use crate::commits::id::{derive, is_id};
 use crate::commits::record::{CommitType, Record, Trigger};
@@ -84,6 +84,8 @@ pub struct PlanRequest {
     pub cross_family: CrossFamily,
     /// Whether to skip the search for damaged lines and unknown kinds of records in blobs that are appended unparsed.
     pub skip_inspection: bool,
+    /// Formats that are not built in.
+    pub formats: Vec<CustomFormat>,
 }
 
 /// Why a commit of the chain is part of the result or not.
@@ -141,9 +143,15 @@ impl Plan {
         self.steps.iter().filter(|step| step.included)
     }
 
-    /// Whether every blob has the format of the result.
+    /// Whether every blob has the format of the result, and can be joined. A single blob can, even in an unknown format.
     pub fn is_native(&self) -> bool {
-        self.included().all(|step| step.format == self.format)
+        let is_joined = self.format_named(&self.format).is_some() || self.included().count() == 1;
+        is_joined && self.included().all(|step| step.format == self.format)
+    }
+
+    /// A known format.
+    pub(crate) fn format_named(&self, name: &str) -> Option<NamedFormat<'_>> {
+        NamedFormat::find(name, &self.request.formats)
     }
 }
 
@@ -216,7 +224,6 @@ pub(crate) fn plan_chain(
     chain: &[&Record],
     full_ref: impl Fn(&Record) -> Result<String>,
 ) -> Result<Plan> {
-    let is_known = |format: &str| Format::from_name(format).is_some();
     let mut diagnostics = Vec::new();
     let mut steps = Vec::with_capacity(chain.len());
     for (place, record) in chain.iter().rev().enumerate() {
@@ -229,9 +236,6 @@ pub(crate) fn plan_chain(
             );
             diagnostics.push(Diagnostic::new(DiagnosticCode::CompactionLeftOut, Severity::Warning, message));
         }
-        if included && !is_known(&record.format) {
-            diagnostics.push(unknown_format(&record.format, &format!(" of commit `{}`", record.id)));
-        }
         steps.push(PlanStep {
             id: record.id.clone(),
             artifact_ref: full_ref(record)?,
@@ -243,9 +247,6 @@ pub(crate) fn plan_chain(
     }
     let tip_format = chain.first().map_or(DEFAULT_FORMAT, |tip| tip.format.as_str());
     let format = request.format.clone().unwrap_or_else(|| tip_format.to_owned());
-    if !is_known(&format) {
-        diagnostics.push(unknown_target(&format));
-    }
     let mut seen = crate::maps::SortedSet::new();
     let mut refs = Vec::new();
     for step in steps.iter().filter(|step| step.included) {
@@ -254,8 +255,24 @@ pub(crate) fn plan_chain(
         }
     }
     let mut plan = Plan { request, format, refs, steps, cache_key: String::new(), diagnostics };
+    if !plan.is_native() {
+        let found = unreadable(&plan);
+        plan.diagnostics.extend(found);
+    }
     plan.cache_key = cache_key(&plan, chain);
     Ok(plan)
+}
+
+/// Findings about the formats of a translation that cannot be read or written.
+fn unreadable(plan: &Plan) -> Vec<Diagnostic> {
+    let is_read = |name: &str| plan.format_named(name).is_some_and(|format| format.reader().is_some());
+    let of_steps = plan.included().filter(|step| !is_read(&step.format));
+    let mut found: Vec<Diagnostic> =
+        of_steps.map(|step| unknown_format(&step.format, &format!(" of commit `{}`", step.id))).collect();
+    if plan.format_named(&plan.format).and_then(NamedFormat::built_in).is_none() {
+        found.push(unknown_target(&plan.format));
+    }
+    found
 }
 
 /// Why a commit is included or not; `first` is the oldest of the chain.
@@ -295,6 +312,14 @@ fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
             CrossFamily::Render => "render",
             CrossFamily::Transcode => "transcode",
         });
+    }
+    if native && plan.format_named(&plan.format).is_none() {
+        fields.push("verbatim");
+    }
+    for format in &plan.request.formats {
+        if format.name() == plan.format || plan.included().any(|step| step.format == format.name()) {
+            fields.extend(format.key());
+        }
     }
     for (step, record) in plan.steps.iter().zip(chain.iter().rev()).filter(|(step, _)| step.included) {
         fields.extend([step.commit_type.as_str(), &step.format, &step.artifact_ref]);

@@ -287,10 +287,12 @@ impl Record {
             id_like("id", &self.id)?;
         }
         self.parent.as_deref().map_or(Ok(()), |parent| id_like("parent", parent))?;
-        if RefForm::of(&self.artifact_ref).is_none() {
-            return Err(invalid_ref(&self.artifact_ref, "artifact_ref"));
+        match RefForm::of(&self.artifact_ref) {
+            Some(RefForm::Full(_) | RefForm::Short(_)) => Ok(()),
+            // Only its own store makes such a ref.
+            Some(RefForm::Foreign(_)) if origin == Origin::Stored => Ok(()),
+            _ => Err(invalid_ref(&self.artifact_ref, "artifact_ref")),
         }
-        Ok(())
     }
 
     /// The record as JSON text on one line: the fields of version 1 in the order of the data model, then the others.

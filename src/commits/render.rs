@@ -1,6 +1,6 @@
 //! Renders a conversation as a structured narrative in Markdown, turn by turn (docs/sessions.md, tier `rendering`).
 
-use crate::commits::formats::Format;
+use crate::commits::formats::NamedFormat;
 use crate::commits::transcript::{Role, Summary, Turn, result_text, type_placeholder};
 use crate::content::{Block, arguments_text};
 use crate::markdown::{fence as fence_of, heading, lines};
@@ -8,7 +8,7 @@ use crate::markdown::{fence as fence_of, heading, lines};
 /// The narrative of a conversation: for each turn a heading, then its texts. Reasoning is quoted; calls and results are
 /// in fences that their content cannot close; open constructs in a text are closed, or the text is in such a fence too.
 /// The summaries of its commits come first.
-pub(crate) fn narrative(turns: &[Turn], format: Format, summaries: &[Summary<'_>]) -> String {
+pub(crate) fn narrative(turns: &[Turn], format: &NamedFormat<'_>, summaries: &[Summary<'_>]) -> String {
     let mut out = String::new();
     out.push_str("# Earlier conversation\n\n");
     out.push_str(&format!(

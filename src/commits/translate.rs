@@ -14,7 +14,8 @@ use serde::Serialize;
 
 use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::{
-    BlobSource, Concatenator, Continuation, Format, ReadOptions, follow, map_fields, write_part,
+    BlobSource, Concatenator, Continuation, CustomFormat, Format, NamedFormat, ReadOptions, follow, map_fields,
+    write_part,
 };
 use crate::commits::render;
 use crate::commits::transcript::{ConversionReport, Role, Summary, Transcript, Turn};
@@ -83,13 +84,53 @@ pub struct TranslateOptions<'a> {
     pub limits: &'a Limits,
     /// Counts the tokens of the result.
     pub counter: &'a dyn Counter,
+    /// Formats that are not built in.
+    pub formats: &'a [CustomFormat],
 }
 
 impl<'a> TranslateOptions<'a> {
     pub(crate) fn new(limits: &'a Limits) -> Self {
-        Self { cross_family: CrossFamily::default(), through_compactions: false, limits, counter: &Heuristic }
+        Self {
+            cross_family: CrossFamily::default(),
+            through_compactions: false,
+            limits,
+            counter: &Heuristic,
+            formats: &[],
+        }
+    }
+
+    /// A known format.
+    fn format(&self, name: &str) -> Option<NamedFormat<'a>> {
+        NamedFormat::find(name, self.formats)
+    }
+
+    /// A known format that can be read.
+    fn readable(&self, name: &str) -> Option<ReadableFormat<'a>> {
+        let named = self.format(name)?;
+        Some(ReadableFormat { named, reader: named.reader()? })
     }
 }
+
+/// A format with the reader that applies to it.
+#[derive(Clone, Copy)]
+struct ReadableFormat<'f> {
+    named: NamedFormat<'f>,
+    reader: Format,
+}
+
+impl ReadableFormat<'_> {
+    const fn of(format: Format) -> Self {
+        ReadableFormat { named: NamedFormat::BuiltIn(format), reader: format }
+    }
+
+    /// Whether another version of its family is this format.
+    fn is_version_of(self, target: Format) -> bool {
+        self.named.built_in().is_some_and(|from| from.family() == target.family())
+    }
+}
+
+/// The format of results in Markdown.
+const MARKDOWN: &str = "markdown";
 
 /// A conversation in the requested format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,12 +153,16 @@ pub struct Materialized {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Translates a chain, oldest first. For an unknown target the result is Markdown: narratives and artifacts. A chain in
+/// Translates a chain, oldest first. For a target that cannot be written the result is Markdown: narratives and
+/// artifacts, with the format `markdown`. A single delta in the target format is unchanged, known or not. A chain in
 /// the target format yields the same bytes as a [`Concatenator`], which does not parse them and is faster.
 ///
 /// # Errors
 /// [`crate::Code::InvalidBlob`] and [`crate::Code::LimitExceeded`] for an unreadable blob; both name commit and ref.
 pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Materialized> {
+    if let Some(joined) = join_native(parts, target, options)? {
+        return Ok(joined);
+    }
     let target_format = Format::from_name(target);
     let mut diagnostics = Vec::new();
     if target_format.is_none() {
@@ -144,20 +189,53 @@ pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'
             }
             counts(&transcript, options)
         }
-        None => count(None, &bytes, options)?,
+        None => count_text(&bytes, options),
     };
-    let (artifact_ref, format) = (artifact_ref(&bytes), target.to_owned());
+    let format = if target_format.is_some() { target } else { MARKDOWN }.to_owned();
+    let artifact_ref = artifact_ref(&bytes);
     let commit_count = parts.len() as u64;
     Ok(Materialized { bytes, artifact_ref, format, tier, commit_count, message_count, token_count, diagnostics })
 }
 
-/// The number of turns of a conversation, and the tokens of their texts. A text in an unknown format is one message.
-pub(crate) fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(u64, u64)> {
-    let Some(format) = format else {
-        let text = String::from_utf8_lossy(bytes);
-        return Ok((u64::from(!bytes.is_empty()), options.counter.count(&text).into()));
+/// Deltas that all have a target format that is not built in: joined as the format states, or a single one of an unknown
+/// format unchanged. `None` for others.
+fn join_native(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Option<Materialized>> {
+    let named = options.format(target);
+    let is_joined = match named {
+        Some(NamedFormat::BuiltIn(_)) => false,
+        Some(NamedFormat::Custom(_)) => true,
+        None => parts.len() == 1,
     };
-    Ok(counts(&read_back(format, bytes, options)?.0, options))
+    if !is_joined || parts.iter().any(|part| part.format != target) {
+        return Ok(None);
+    }
+    let mut diagnostics = Vec::new();
+    let bytes = match (named, parts) {
+        (None, [part]) => part.blob.to_vec(),
+        (None, _) => return Ok(None),
+        (Some(format), _) => join(format, parts, options.limits, &mut diagnostics)?,
+    };
+    let (message_count, token_count) = count(named, &bytes, options)?;
+    let (artifact_ref, format, tier) = (artifact_ref(&bytes), target.to_owned(), Tier::Native);
+    let commit_count = parts.len() as u64;
+    Ok(Some(Materialized { bytes, artifact_ref, format, tier, commit_count, message_count, token_count, diagnostics }))
+}
+
+/// The number of turns of a conversation, and the tokens of their texts. A conversation that cannot be read is one
+/// message.
+fn count(format: Option<NamedFormat<'_>>, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(u64, u64)> {
+    match format.and_then(|named| Some((named, named.reader()?))) {
+        None => Ok(count_text(bytes, options)),
+        Some((named, reader)) => {
+            let readable = named.readable(bytes, BlobSource::default())?;
+            Ok(counts(&read_back(reader, &readable, options)?.0, options))
+        }
+    }
+}
+
+/// One message, with the tokens of a text.
+fn count_text(bytes: &[u8], options: &TranslateOptions<'_>) -> (u64, u64) {
+    (u64::from(!bytes.is_empty()), options.counter.count(&String::from_utf8_lossy(bytes)).into())
 }
 
 fn read_back(format: Format, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
@@ -178,9 +256,9 @@ fn counts(transcript: &Transcript, options: &TranslateOptions<'_>) -> (u64, u64)
     (transcript.turns.len() as u64, transcript.count(options.counter).into())
 }
 
-/// The diagnostic for an unknown target format.
+/// The diagnostic for a target format that cannot be written.
 pub(crate) fn unknown_target(format: &str) -> Diagnostic {
-    let message = format!("the format `{format}` of the result is unknown; the result is Markdown");
+    let message = format!("the format `{format}` of the result cannot be written; the result is Markdown");
     Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message)
 }
 
@@ -217,8 +295,8 @@ fn report_orphans(transcript: &Transcript, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// Messages and tokens of a blob whose record lacks the numbers; 0 for an unreadable one.
-pub(crate) fn count_blob(format: Format, blob: &[u8], limits: &Limits) -> (u64, u64) {
-    count(Some(format), blob, &TranslateOptions::new(limits)).unwrap_or_default()
+pub(crate) fn count_blob(format: Option<NamedFormat<'_>>, blob: &[u8], limits: &Limits) -> (u64, u64) {
+    count(format, blob, &TranslateOptions::new(limits)).unwrap_or_default()
 }
 
 #[derive(Debug)]
@@ -255,7 +333,7 @@ impl Output {
         options: &TranslateOptions<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Tier> {
-        let from = Format::from_name(first.format);
+        let from = options.readable(first.format);
         if from.is_none() {
             diagnostics.extend(run.iter().map(|part| part.source.place(unknown_format(part.format, ""))));
         }
@@ -264,7 +342,7 @@ impl Output {
                 let (narrative, tier) = match from {
                     Some(from) => {
                         let turns = dated(from, run, options, diagnostics)?;
-                        (render::narrative(&turns, from, &summaries(run, &turns)), Tier::Rendering)
+                        (render::narrative(&turns, &from.named, &summaries(run, &turns)), Tier::Rendering)
                     }
                     None => (run.iter().map(raw).collect::<Vec<_>>().join("\n"), Tier::Raw),
                 };
@@ -278,7 +356,7 @@ impl Output {
                 (conversation.format, &mut conversation.joined, &mut conversation.continuation, &conversation.seed)
             }
         };
-        if from == Some(target) {
+        if first.format == target.name() {
             for part in run {
                 joined.push(part.blob, part.source)?;
             }
@@ -298,8 +376,8 @@ impl Output {
         let mut notes = ConversionReport::at(first.source.name());
         let mut title = None;
         let (turns, tier) = match from {
-            Some(from) if from.family() == target.family() => {
-                let older = join(from, run, options.limits, diagnostics)?;
+            Some(from) if from.is_version_of(target) => {
+                let older = join(from.named, run, options.limits, diagnostics)?;
                 first.time.into_iter().for_each(|time| continuation.advance(time));
                 let bytes = map_fields(&older, target, options.through_compactions, continuation, &mut notes)?;
                 joined.push(&bytes, first.source)?;
@@ -308,7 +386,7 @@ impl Output {
             }
             Some(from) => {
                 let turns = dated(from, run, options, diagnostics)?;
-                let turns = if target.hides_before_summary() { summary_first(from, turns) } else { turns };
+                let turns = if target.hides_before_summary() { summary_first(from.reader, turns) } else { turns };
                 let summaries = summaries(run, &turns);
                 match options.cross_family {
                     CrossFamily::Transcode => {
@@ -317,7 +395,7 @@ impl Output {
                     }
                     CrossFamily::Render => {
                         let pairs = OpenPairs::read(target, before, after, options)?;
-                        (pairs.around(turns, from, &summaries, &mut notes), Tier::Rendering)
+                        (pairs.around(turns, &from.named, &summaries, &mut notes), Tier::Rendering)
                     }
                 }
             }
@@ -364,6 +442,7 @@ impl OpenPairs {
         let after = after.get(..after.iter().take_while(is_kin).count()).unwrap_or_default();
         let halves = |run: &[Delta<'_>]| {
             // The reader of a family accepts all its versions.
+            let target = ReadableFormat::of(target);
             let turns = if run.is_empty() { Vec::new() } else { read(target, run, options, &mut Vec::new())?.turns };
             Ok::<_, Error>(ToolIds::of_blocks(turns.iter().flat_map(|turn| &turn.blocks)))
         };
@@ -383,7 +462,7 @@ impl OpenPairs {
     fn around(
         mut self,
         mut turns: Vec<Turn>,
-        from: Format,
+        from: &NamedFormat<'_>,
         summaries: &[Summary<'_>],
         notes: &mut ConversionReport,
     ) -> Vec<Turn> {
@@ -438,8 +517,13 @@ fn seed(part: &Delta<'_>) -> String {
     format!("{} {blob}", part.source.commit)
 }
 
-fn join(format: Format, run: &[Delta<'_>], limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<u8>> {
-    let mut joined = Concatenator::new(format, limits, run.iter().map(|part| part.blob.len()).sum());
+fn join(
+    format: NamedFormat<'_>,
+    run: &[Delta<'_>],
+    limits: &Limits,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<u8>> {
+    let mut joined = Concatenator::of(format, limits, run.iter().map(|part| part.blob.len()).sum());
     for part in run {
         joined.push(part.blob, part.source)?;
     }
@@ -449,7 +533,7 @@ fn join(format: Format, run: &[Delta<'_>], limits: &Limits, diagnostics: &mut Ve
 }
 
 fn read(
-    format: Format,
+    format: ReadableFormat<'_>,
     run: &[Delta<'_>],
     options: &TranslateOptions<'_>,
     diagnostics: &mut Vec<Diagnostic>,
@@ -460,10 +544,12 @@ fn read(
     let (transcript, found) = match run {
         [part] => {
             let read = ReadOptions { through_compactions, source: part.source };
-            format.read_with_seed(part.blob, read, options.limits, seed)?
+            let readable = format.named.readable(part.blob, part.source)?;
+            format.reader.read_with_seed(&readable, read, options.limits, seed)?
         }
         parts => {
-            let joined = join(format, parts, options.limits, diagnostics)?;
+            let joined = join(format.named, parts, options.limits, diagnostics)?;
+            let readable = format.named.readable(&joined, BlobSource::default())?;
             // The findings are about the joined deltas: they name the first and the last.
             let between = |of: for<'s> fn(&BlobSource<'s>) -> &'s str| -> String {
                 let ends = [parts.first(), parts.last()].into_iter().flatten();
@@ -471,7 +557,12 @@ fn read(
             };
             let (commit, blob) = (between(|source| source.commit), between(|source| source.artifact_ref));
             let source = BlobSource { commit: &commit, artifact_ref: &blob };
-            format.read_with_seed(&joined, ReadOptions { through_compactions, source }, options.limits, seed)?
+            format.reader.read_with_seed(
+                &readable,
+                ReadOptions { through_compactions, source },
+                options.limits,
+                seed,
+            )?
         }
     };
     diagnostics.extend(found);
@@ -541,7 +632,7 @@ fn summary_first(from: Format, mut turns: Vec<Turn>) -> Vec<Turn> {
 
 /// The turns of deltas; those without a time have that of their commit.
 fn dated(
-    format: Format,
+    format: ReadableFormat<'_>,
     run: &[Delta<'_>],
     options: &TranslateOptions<'_>,
     diagnostics: &mut Vec<Diagnostic>,

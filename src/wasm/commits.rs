@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::call::{answer, written};
 use super::error::Thrown;
-use crate::commits::{self, AppendAction, CHECKPOINTER_CALLS, GRAPH_CALLS, Materializer, WALK_CALLS};
+use crate::commits::{self, AppendAction, CHECKPOINTER_CALLS, GRAPH_CALLS, Materializer, Verification, WALK_CALLS};
 use crate::error::{Code, Error};
 
 /// The ref of a blob.
@@ -99,15 +99,23 @@ impl Materialization {
     }
 
     /// Takes the next blob. Returns 0 to append it to the result, 1 to append a newline and the blob, 2 to append
-    /// nothing.
-    pub fn push(&mut self, blob: &Uint8Array) -> Thrown<u32> {
+    /// nothing, 3 to verify the blob and to push it again. `verification` is 0 if the host cannot verify, 1 if it can,
+    /// 2 for a confirmed blob, 3 for a refused one.
+    pub fn push(&mut self, blob: &Uint8Array, verification: u32) -> Thrown<u32> {
         let Self { work: Some(work), blob: copy } = self else { return Err(finished().into()) };
         copy.resize(blob.length() as usize, 0);
         blob.copy_to(copy);
-        Ok(match work.push(copy)? {
+        let verification = match verification {
+            0 => Verification::Unavailable,
+            1 => Verification::Available,
+            2 => Verification::Confirmed,
+            _ => Verification::Refused,
+        };
+        Ok(match work.push_verified(copy, verification)? {
             AppendAction::Append => 0,
             AppendAction::AppendAfterNewline => 1,
             AppendAction::Consumed => 2,
+            AppendAction::Verify => 3,
         })
     }
 

@@ -228,7 +228,11 @@ proptest! {
     fn new_pieces_are_appended(files in files(), agent in prop::sample::select(AGENTS.to_vec())) {
         let list = list(&files);
         let (before, after) = (load(&request(agent, &list, &[])), load(&request(agent, &list, &[READ])));
-        let changes = call("newSince", &json!({ "before": before, "after": after })).unwrap();
+        let changes = call("newSince", &json!({ "chain": before, "next": after })).unwrap();
+        let continued = call("newSince", &json!({ "chain": before, "next": { "path": READ }, "files": list })).unwrap();
+        prop_assert_eq!(&continued["append"], &changes["append"]);
+        prop_assert_eq!(&continued["stale"], &changes["stale"]);
+        prop_assert_eq!(&continued["result"], &after);
         let placed = before["pieces"].as_array().unwrap().len();
         prop_assert_eq!(&changes["append"], &json!(&after["pieces"].as_array().unwrap()[placed..]));
         prop_assert_eq!(&changes["stale"], &json!([]));

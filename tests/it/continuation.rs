@@ -120,10 +120,6 @@ fn a_stream_may_end_anywhere() {
     ] {
         let mut last = 0;
         for end in (0..=text.len()).filter(|&end| text.is_char_boundary(end)) {
-            // As text that does not yet say that it is a stream.
-            if end < 6 {
-                continue;
-            }
             let answer = continuation(&json!(text[..end]), provider).unwrap();
             let length = serde_json::to_string(&answer["nodes"]).unwrap().len();
             assert!(length + 80 >= last, "{provider} lost text at {end}");

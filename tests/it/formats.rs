@@ -41,6 +41,7 @@ fn the_registry_knows_its_formats() {
         "codex-v1",
         "continue-v1",
         "copilot-cli-v1",
+        "events-v1",
         "gemini-v1",
         "generic-v1",
         "opencode-export",
@@ -198,12 +199,12 @@ proptest! {
     /// No bytes make the joiners panic, and what bureau-agent-v1 accepts it gives back as a well-formed array.
     #[test]
     fn joining_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        for format in Format::WRITTEN {
+        for format in Format::WRITTEN.iter().chain(&[Format::EventsV1]) {
             let mut joined = Concatenator::new(*format, &Limits::default(), 0);
             let took = joined.push(&bytes, BlobSource::default()).is_ok();
             let joined = joined.finish().unwrap();
-            if took && *format == Format::BureauAgentV1 {
-                prop_assert_eq!(join("bureau-agent-v1", &[&joined.bytes]), joined.bytes);
+            if took && matches!(format, Format::BureauAgentV1 | Format::EventsV1) {
+                prop_assert_eq!(join(format.name(), &[&joined.bytes]), joined.bytes);
             }
         }
     }

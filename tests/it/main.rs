@@ -11,6 +11,7 @@
 
 mod agent_files;
 mod agent_files_properties;
+mod agent_files_since;
 mod agent_lint;
 mod agent_sessions;
 mod agent_walks;
@@ -29,6 +30,7 @@ mod commits_walk;
 mod contexts;
 mod continuation;
 mod corpus;
+mod custom_formats;
 mod damaged_lines;
 mod detection;
 mod dialogue;
@@ -36,6 +38,7 @@ mod dialogue_series;
 mod document_sessions;
 mod errors;
 mod estimator;
+mod events;
 mod every_vocabulary;
 mod exchange_formats;
 mod folders;

@@ -254,7 +254,13 @@ fn parts<'a>(list: &'a [(&'a str, &'a [u8])]) -> Vec<Delta<'a>> {
 
 pub(crate) fn translated(list: &[(&str, &[u8])], target: &str, cross_family: CrossFamily) -> Materialized {
     let limits = Limits::default();
-    let options = TranslateOptions { cross_family, through_compactions: false, limits: &limits, counter: &Heuristic };
+    let options = TranslateOptions {
+        cross_family,
+        through_compactions: false,
+        limits: &limits,
+        counter: &Heuristic,
+        formats: &[],
+    };
     translate(&parts(list), target, &options).unwrap()
 }
 
@@ -607,7 +613,8 @@ fn formats_that_are_not_known_are_told() {
     let unknown = DiagnosticCode::UnknownFormat;
     assert_eq!(codes(&[("generic-v1", line)], "none-v1"), [unknown]);
     assert_eq!(codes(&[("odd-v1", line), ("odd-v1", line)], "generic-v1"), [unknown, unknown]);
-    assert_eq!(codes(&[("odd-v1", line)], "odd-v1"), [unknown, unknown]);
+    assert_eq!(codes(&[("odd-v1", line), ("odd-v1", line)], "odd-v1"), [unknown, unknown, unknown]);
+    assert_eq!(codes(&[("odd-v1", line)], "odd-v1"), []);
 }
 
 /// What a turn says is inside of it: no fence or comment that it leaves open takes the turns after it, and no heading of

@@ -5,6 +5,7 @@ import { guarded, reasonOf } from "../source.js";
 import type {
   AgentFile,
   AgentFileChanges,
+  AgentFileEvent,
   AgentFileFound,
   AgentFilesChain,
   AgentFilesLint,
@@ -16,6 +17,9 @@ import type {
   ExplainedAgentFile,
   FinishAgentFilesOptions,
   LintAgentFilesOptions,
+  NewAgentFilesPlan,
+  NewAgentFilesState,
+  NewSinceOptions,
   ReadAgentFile,
   RuleConversion,
 } from "../types/agent-files.js";
@@ -44,6 +48,16 @@ export function planAgentFiles(request: ReadonlyData<AgentFilesRequest>): AgentF
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
+export function finishAgentFiles(
+  state: NewAgentFilesState,
+  files: readonly ReadonlyData<AgentFile>[],
+  options?: FinishAgentFilesOptions,
+): NewAgentFilesPlan;
+export function finishAgentFiles(
+  state: AgentFilesState,
+  files: readonly ReadonlyData<AgentFile>[],
+  options?: FinishAgentFilesOptions,
+): AgentFilesPlan;
 export function finishAgentFiles(
   state: AgentFilesState,
   files: readonly ReadonlyData<AgentFile>[],
@@ -93,12 +107,32 @@ function entry(path: string, found: AgentFileFound): AgentFile {
   return { path, content: found as FileContent };
 }
 
-/** The pieces that a later load adds to an earlier one, and those of the earlier one that are stale. */
+/**
+ * Continues a load after an access, a request for the body of a skill, or a change on disk: the pieces to append, and
+ * those that are stale. Placed text is never moved or rewritten. The result is ready, or lists the paths to look at; what
+ * is found there is passed to {@link finishAgentFiles}. With a later chain instead of an access, compares the two.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ */
 export function newSince(
-  before: ReadonlyData<Pick<AgentFilesChain, "pieces">>,
+  chain: ReadonlyData<Pick<AgentFilesChain, "pieces">>,
   after: ReadonlyData<Pick<AgentFilesChain, "pieces">>,
-): AgentFileChanges {
-  return callJson("newSince", { before, after }) as AgentFileChanges;
+): AgentFileChanges;
+export function newSince(
+  chain: ReadonlyData<Pick<AgentFilesChain, "pieces" | "request">>,
+  access: ReadonlyData<AgentFileEvent> | readonly ReadonlyData<AgentFileEvent>[],
+  options?: ReadonlyData<NewSinceOptions>,
+): NewAgentFilesPlan;
+export function newSince(
+  chain: ReadonlyData<Pick<AgentFilesChain, "pieces"> & Partial<Pick<AgentFilesChain, "request">>>,
+  next: unknown,
+  options: ReadonlyData<NewSinceOptions> = {},
+): AgentFileChanges | NewAgentFilesPlan {
+  checkedObject(chain, "chain");
+  const { files, ...rest } = checkedOptions(options, ["files", "tokenizer"]);
+  const { pieces, request } = guarded("chain", () => ({ pieces: chain.pieces, request: chain.request }));
+  return callJson("newSince", { chain: { pieces, request }, next, files, options: rest }) as
+    AgentFileChanges | NewAgentFilesPlan;
 }
 
 /**

@@ -3,6 +3,7 @@
 import { callJson } from "../call.js";
 import { CtxweaveError } from "../error.js";
 import { asBytes } from "../source.js";
+import { customFormats } from "./commits/formats.js";
 import type {
   ContextAtOptions,
   ForkBase,
@@ -18,6 +19,7 @@ import type {
   TranslatedTranscript,
   TranslateRequest,
 } from "../types/transcripts.js";
+import type { CommitFormat } from "../types/commits.js";
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
 
 /**
@@ -28,12 +30,12 @@ import type { Diagnostic, ReadonlyData } from "../types/common.js";
  *   for a file that was rewritten or truncated, `resume_incomplete` if the whole file is needed
  */
 export function importTranscript(
-  format: TranscriptFormat,
+  format: CommitFormat,
   bytes: TranscriptBytes,
   options?: ImportOptions,
 ): ImportedTranscript {
   const given = asBytes(bytes, "bytes");
-  const imported = callJson("importTranscript", { format, bytes: given ?? bytes, options }) as Omit<
+  const imported = callJson("importTranscript", { format, bytes: given ?? bytes, options, ...customFormats() }) as Omit<
     ImportedTranscript,
     "blobs"
   > & {
@@ -112,7 +114,9 @@ export async function joinFork(
  * @throws {CtxweaveError} `invalid_blob` for an unreadable blob
  */
 export function translateTranscript(request: ReadonlyData<TranslateRequest>): TranslatedTranscript {
-  return callJson("translateTranscript", request) as TranslatedTranscript;
+  const custom = customFormats();
+  const given = custom.formats && typeof request === "object" ? { ...custom, ...request } : request;
+  return callJson("translateTranscript", given) as TranslatedTranscript;
 }
 
 /**
@@ -121,11 +125,11 @@ export function translateTranscript(request: ReadonlyData<TranslateRequest>): Tr
  * @throws {CtxweaveError} `unknown_value` for an unknown format, `invalid_blob`
  */
 export function transcriptToMessages(
-  format: TranscriptFormat,
+  format: CommitFormat,
   bytes: TranscriptBytes,
   options?: TranscriptOptions,
 ): TranscriptMessages {
-  return callJson("transcriptToMessages", { format, bytes, options }) as TranscriptMessages;
+  return callJson("transcriptToMessages", { format, bytes, options, ...customFormats() }) as TranscriptMessages;
 }
 
 /**
@@ -148,9 +152,9 @@ export function contextAt(
  * @throws {CtxweaveError} `unknown_value` for an unknown format, `invalid_blob`
  */
 export function transcriptToLoomTree(
-  format: TranscriptFormat,
+  format: CommitFormat,
   bytes: TranscriptBytes,
   options?: TranscriptOptions,
 ): TranscriptTree {
-  return callJson("transcriptToLoomTree", { format, bytes, options }) as TranscriptTree;
+  return callJson("transcriptToLoomTree", { format, bytes, options, ...customFormats() }) as TranscriptTree;
 }

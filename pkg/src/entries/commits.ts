@@ -1,6 +1,7 @@
 /** `ctxweave/commits`: context commits, transcripts, `identify` and counting. */
 
 export { Checkpointer } from "../api/commits/checkpointer.js";
+export { registerFormat } from "../api/commits/formats.js";
 export { CommitGraph } from "../api/commits/graph.js";
 export { materializeStream, materializeWith } from "../api/commits/materialize-with.js";
 export { artifactRef, shortRef } from "../api/commits/refs.js";

@@ -329,7 +329,7 @@ export class CommitStore {
    *   it is aborted
    */
   async materialize(request: MaterializationRequest, options: MaterializeWithOptions = {}): Promise<Materialized> {
-    const checked = checkedOptions(options, ["concurrency", "retries", "onProgress", "signal"]);
+    const checked = checkedOptions(options, ["concurrency", "retries", "onProgress", "signal", "verifyArtifact"]);
     const walk = await this.#records.walked(request, checked.signal);
     try {
       const key = this.#isCaching ? resultKey(walk.planMaterialization(request).cacheKey) : undefined;
@@ -370,7 +370,7 @@ export class CommitStore {
     request: MaterializationRequest,
     options: MaterializeStreamOptions = {},
   ): Promise<StoredStream> {
-    const checked = checkedOptions(options, ["concurrency", "retries", "signal"]);
+    const checked = checkedOptions(options, ["concurrency", "retries", "signal", "verifyArtifact"]);
     const walk = await this.#records.walked(request, checked.signal);
     try {
       const plan = walk.planMaterialization(request);

@@ -33,9 +33,12 @@ export type AgentFile =
 /** A path that the agent accesses after its start. */
 export interface AgentAccess {
   path: string;
-  /** Default `read`. */
-  verb?: "read" | "write" | "shell";
+  /** Default `read`. `skill` requests the body of the skill with this `SKILL.md`. */
+  verb?: "read" | "write" | "shell" | "skill";
 }
+
+/** What happened since a load: a further access, or a file that changed on disk. */
+export type AgentFileEvent = AgentAccess | { path: string; verb: "changed" };
 
 /** Token budgets below `maxTokens`. */
 export interface AgentFilesBudget {
@@ -85,12 +88,15 @@ export type AgentPlacement = "system" | "user" | "tool" | "message";
 
 export type AgentFileKind = "context" | "rule" | "import" | "skill";
 
+/** The kind of a piece: a skill is its name and description, until its body is requested. */
+export type AgentPieceKind = AgentFileKind | "skillBody";
+
 /** A loaded text. */
 export interface AgentPiece {
   path: string;
   /** 0 for the start, then the number of the access. */
   step: number;
-  kind: AgentFileKind;
+  kind: AgentPieceKind;
   scope: "managed" | "home" | "project";
   placement: AgentPlacement;
   /** The file that imports it. */
@@ -173,6 +179,8 @@ export interface AgentFilesChain {
   decisions: AgentFileDecision[];
   /** The kinds of access after which the agent loads more. */
   verbs: string[];
+  /** The request without its files, for `newSince`. */
+  request: unknown;
   diagnostics: Diagnostic[];
 }
 
@@ -180,11 +188,21 @@ export interface AgentFilesChain {
 export interface AgentFilesState {
   request: unknown;
   files: unknown[];
+  /** The pieces of the load that `newSince` continues. */
+  since?: unknown[];
 }
 
 /** The result, or the paths to look at next. */
 export type AgentFilesPlan =
   { status: "ready"; result: AgentFilesChain } | { status: "read"; paths: string[]; state: AgentFilesState };
+
+/** A continued load with its changes, or the paths to look at next. */
+export type NewAgentFilesPlan =
+  | ({ status: "ready"; result: AgentFilesChain } & AgentFileChanges)
+  | { status: "read"; paths: string[]; state: NewAgentFilesState };
+
+/** The state of an unfinished `newSince`, for `finishAgentFiles`. */
+export type NewAgentFilesState = AgentFilesState & { since: unknown[] };
 
 /** What the host finds at a path: a file's content, a folder's names, or null if nothing is there. */
 export type AgentFileFound =
@@ -197,6 +215,12 @@ export type ReadAgentFile = (path: string) => AgentFileFound | PromiseLike<Agent
 export interface FinishAgentFilesOptions {
   /** A custom tokenizer, which the state does not keep. */
   tokenizer?: Tokenizer | OwnTokenizer;
+}
+
+/** The files and options of `newSince`. */
+export interface NewSinceOptions extends FinishAgentFilesOptions {
+  /** All files that exist now. Without it the result lists the paths to look at. */
+  files?: readonly AgentFile[];
 }
 
 /** The difference between two loads. */

@@ -19,6 +19,22 @@ export type CheckpointTrigger = "turn_boundary" | "tool_call" | "compaction" | "
 /** A known format. Records may name others. */
 export type CommitFormat = TranscriptFormat | (string & {});
 
+/** A format that is not built in; see `registerFormat`. */
+export interface CustomFormat {
+  /** The name that records have in `format`. */
+  name: string;
+  /**
+   * How deltas are joined: by appending bytes, without or with a newline between two deltas if it is missing, or by
+   * splicing the items of arrays into one array.
+   */
+  join: "bytes" | "lines" | "cbor-array" | "json-array";
+  /**
+   * The built-in format whose reader applies to joined deltas; for a JSON array and a format of lines, to its items.
+   * Without it, deltas are joined, but neither read nor translated.
+   */
+  like?: TranscriptFormat | undefined;
+}
+
 /** The record of a commit. Unknown fields are kept unchanged. */
 export interface CommitRecord {
   /** `ctx-` and 16 hex digits; foreign records have other forms. */
@@ -29,7 +45,7 @@ export interface CommitRecord {
   parent?: string;
   /** Later versions may have more types. */
   commit_type: CommitType | (string & {});
-  /** The blob: `blake3:` and 64 hex digits. */
+  /** The blob: `blake3:` and 64 hex digits. Imported records may have the short form, or a ref of another store. */
   artifact_ref: string;
   /** The format of the blob. */
   format: CommitFormat;
@@ -197,6 +213,7 @@ export interface Materialized {
   bytes: Uint8Array<ArrayBuffer>;
   /** The ref of the bytes. */
   artifactRef: string;
+  /** The requested format; `markdown` if that cannot be written. */
   format: CommitFormat;
   tier: Tier;
   /** Commits whose blobs it consists of. */
@@ -246,8 +263,22 @@ export interface CommitGraphOptions {
   limits?: Limits;
 }
 
+/**
+ * Verifies a blob whose ref is that of another store: returns whether it belongs to the ref. Refs of the form `blake3:`
+ * are always verified by hash; a short one is passed here if its blob has another hash.
+ */
+export type VerifyArtifact = (artifactRef: string, bytes: Uint8Array) => boolean | Promise<boolean>;
+
+/** Options of `CommitGraph.materialize`. */
+export interface MaterializeOptions {
+  /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
+  verifyArtifact?: (artifactRef: string, bytes: Uint8Array) => boolean;
+}
+
 /** How to fetch blobs. */
 export interface MaterializeWithOptions {
+  /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
+  verifyArtifact?: VerifyArtifact;
   /** Maximum number of concurrent fetches. Default 8. */
   concurrency?: number;
   /** Number of retries of a fetch that failed or returned the wrong blob. Default 1. */
@@ -260,6 +291,8 @@ export interface MaterializeWithOptions {
 
 /** How to fetch the blobs of a stream. */
 export interface MaterializeStreamOptions {
+  /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
+  verifyArtifact?: VerifyArtifact;
   /** Maximum number of concurrent fetches. Default 4. */
   concurrency?: number;
   /** Number of retries of a fetch that failed or returned the wrong blob. Default 1. */

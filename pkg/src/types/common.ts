@@ -40,6 +40,7 @@ export type DiagnosticCode =
   | "agent_text_lost"
   | "agent_text_repeated"
   | "annotation_not_found"
+  | "artifact_unverified"
   | "body_arguments_wrapped"
   | "body_cache_capped"
   | "body_ends_with_assistant"
@@ -256,7 +257,7 @@ export interface Limits {
   edgeSources?: number;
   /** Blocks in the content of one node, nested ones included. Default 10000. */
   contentBlocks?: number;
-  /** Depth of a CBOR item of a `bureau-agent-v1` blob. Default 64. */
+  /** Depth of a CBOR item of a blob. Default 64. */
   cborDepth?: number;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;

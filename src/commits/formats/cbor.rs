@@ -125,9 +125,11 @@ fn fixed(decoder: &mut Decoder<'_>, length: usize) -> Result<(), Damage> {
 /// A CBOR item without its tags.
 #[derive(Debug, PartialEq)]
 pub(super) enum Item<'a> {
-    /// Null, undefined, numbers, booleans, simple values: not used by messages.
+    /// Null, undefined, simple values: not used by messages.
     Other,
     Bool(bool),
+    /// An integer or a float.
+    Number(f64),
     Text(String),
     Bytes(std::borrow::Cow<'a, [u8]>),
     Array(Vec<Item<'a>>),
@@ -140,6 +142,11 @@ impl<'a> Item<'a> {
     pub(super) fn read(decoder: &mut Decoder<'a>) -> Result<Self, minicbor::decode::Error> {
         Ok(match decoder.datatype()? {
             Type::Bool => Self::Bool(decoder.bool()?),
+            Type::F32 => Self::Number(decoder.f32()?.into()),
+            Type::F64 => Self::Number(decoder.f64()?),
+            Type::U8 | Type::U16 | Type::U32 | Type::U64 | Type::I8 | Type::I16 | Type::I32 | Type::I64 | Type::Int => {
+                Self::Number(i128::from(decoder.int()?) as f64)
+            }
             Type::String | Type::StringIndef => {
                 let mut text = String::new();
                 for chunk in decoder.str_iter()? {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::continuation::{Continuation, call_id};
 use super::format::{BlobSource, Format};
-use super::{bureau, claude, codex, entries, entry_shape, exchange, gemini, gemini_join, generic};
+use super::{bureau, cbor_array, claude, codex, entries, entry_shape, events, exchange, gemini, gemini_join, generic};
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn};
 use crate::content::Block;
 use crate::error::{Diagnostic, Result};
@@ -45,6 +45,7 @@ impl Format {
             | Self::BureauAgentV1
             | Self::ClineV1
             | Self::ContinueV1
+            | Self::EventsV1
             | Self::OpencodeExport
             | Self::OtelGenai => true,
         }
@@ -65,7 +66,7 @@ impl Format {
             | Self::OtelGenai
             | Self::PiV3
             | Self::QwenCodeV1 => entry_shape::is_record(self),
-            Self::BureauAgentV1 => |_| false,
+            Self::BureauAgentV1 | Self::EventsV1 => |_| false,
         }
     }
 
@@ -97,6 +98,7 @@ impl Format {
         let mut notes = ConversionReport::at(source.name());
         let mut transcript = match self {
             Self::BureauAgentV1 => bureau::read(bytes, limits.cbor_depth, source, &mut notes)?,
+            Self::EventsV1 => events::read(bytes, limits.cbor_depth, source, &mut notes)?,
             Self::ClaudeCodeV1 => claude::read(bytes, through, &mut notes),
             Self::CodexV0 | Self::CodexV1 => codex::read(bytes, self == Self::CodexV1, through, &mut notes),
             Self::GeminiV1 => gemini::read(bytes, &mut notes),
@@ -174,9 +176,9 @@ pub(crate) fn write_part(
     let turns = &by_role(turns);
     let mut lines = match format {
         Format::BureauAgentV1 => {
-            let mut out = bureau::with_header(0);
+            let mut out = cbor_array::with_header(0);
             let count = bureau::write(turns, &mut out, notes);
-            bureau::write_header(&mut out, count);
+            cbor_array::write_header(&mut out, count);
             return Ok(out);
         }
         Format::ClaudeCodeV1 => claude::write(turns, continuation, notes),

@@ -1,8 +1,9 @@
 //! Joins deltas of one format, by the rules of that format.
 
+use super::custom::{JoinRule, NamedFormat};
 use super::document::DocumentJoin;
 use super::format::{BlobSource, Format};
-use super::{append, bureau, gemini_join};
+use super::{append, cbor_array, gemini_join, json_array};
 use crate::error::{Diagnostic, Result};
 use crate::limits::Limits;
 
@@ -21,7 +22,8 @@ use crate::limits::Limits;
 /// ```
 #[derive(Debug)]
 pub struct Concatenator {
-    format: Format,
+    name: String,
+    rule: JoinRule,
     depth: u32,
     bytes: Vec<u8>,
     items: u64,
@@ -42,11 +44,18 @@ pub struct Concatenated {
 impl Concatenator {
     /// Reserves `capacity` bytes: with the sum of the blobs' lengths no copy is needed later.
     pub fn new(format: Format, limits: &Limits, capacity: usize) -> Self {
+        Self::of(NamedFormat::BuiltIn(format), limits, capacity)
+    }
+
+    /// Joins deltas of any known format.
+    pub(crate) fn of(format: NamedFormat<'_>, limits: &Limits, capacity: usize) -> Self {
+        let rule = format.rule();
         Self {
-            format,
+            name: format.name().to_owned(),
+            rule,
             depth: limits.cbor_depth,
-            bytes: match format {
-                Format::BureauAgentV1 => bureau::with_header(capacity),
+            bytes: match rule {
+                JoinRule::CborArray => cbor_array::with_header(capacity),
                 _ => Vec::with_capacity(capacity),
             },
             items: 0,
@@ -62,28 +71,25 @@ impl Concatenator {
     /// [`crate::Code::InvalidBlob`] if the format requires well-formed blobs for joining (CBOR, and sessions
     /// that are one JSON value); [`crate::Code::LimitExceeded`] for nesting.
     pub fn push(&mut self, blob: &[u8], source: BlobSource<'_>) -> Result<()> {
-        match self.format {
-            Format::ClaudeCodeV1
-            | Format::CodexV0
-            | Format::CodexV1
-            | Format::CopilotCliV1
-            | Format::GenericV1
-            | Format::PiV3
-            | Format::QwenCodeV1 => {
+        match self.rule {
+            JoinRule::Bytes => self.bytes.extend_from_slice(blob),
+            JoinRule::Lines => append::push(&mut self.bytes, blob, &mut |_| {}),
+            JoinRule::Records => {
                 append::push(&mut self.bytes, blob, &mut |finding| self.diagnostics.push(source.place(finding)));
-                Ok(())
             }
-            Format::BureauAgentV1 => {
-                self.items = self.items.saturating_add(bureau::splice(&mut self.bytes, blob, self.depth, source)?);
-                Ok(())
+            JoinRule::CborArray => {
+                let count = cbor_array::splice(&mut self.bytes, blob, &self.name, self.depth, source)?;
+                self.items = self.items.saturating_add(count);
             }
-            Format::AtifV17 | Format::ClineV1 | Format::ContinueV1 | Format::OpencodeExport | Format::OtelGenai => {
-                self.documents.push(self.format, &mut self.bytes, blob, source, &mut self.diagnostics)
+            JoinRule::JsonArray => json_array::splice(&mut self.bytes, blob, &self.name, source)?,
+            JoinRule::Document(format) => {
+                self.documents.push(format, &mut self.bytes, blob, source, &mut self.diagnostics)?;
             }
-            Format::GeminiV1 => {
-                gemini_join::push(&mut self.gemini, &mut self.bytes, blob, source, &mut self.diagnostics)
+            JoinRule::Gemini => {
+                gemini_join::push(&mut self.gemini, &mut self.bytes, blob, source, &mut self.diagnostics)?;
             }
         }
+        Ok(())
     }
 
     /// The joined conversation.
@@ -91,10 +97,12 @@ impl Concatenator {
     /// # Errors
     /// [`crate::Code::InternalError`] if the result cannot be written.
     pub fn finish(mut self) -> Result<Concatenated> {
-        match self.format {
-            Format::BureauAgentV1 => bureau::write_header(&mut self.bytes, self.items),
-            Format::GeminiV1 => self.bytes = gemini_join::finish(self.gemini, self.bytes)?,
-            format => self.bytes = self.documents.finish(format, self.bytes),
+        match self.rule {
+            JoinRule::Bytes | JoinRule::Lines | JoinRule::Records => {}
+            JoinRule::CborArray => cbor_array::write_header(&mut self.bytes, self.items),
+            JoinRule::JsonArray => json_array::close(&mut self.bytes),
+            JoinRule::Document(format) => self.bytes = self.documents.finish(format, self.bytes),
+            JoinRule::Gemini => self.bytes = gemini_join::finish(self.gemini, self.bytes)?,
         }
         Ok(Concatenated { bytes: self.bytes, diagnostics: self.diagnostics })
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::codec::ReadOptions;
 use super::codex::{self, LineKind};
 use super::format::{BlobSource, Format};
-use super::{claude, entries, gemini, generic};
+use super::{claude, entries, events, gemini, generic};
 use crate::commits::transcript::{ConversionReport, text};
 use crate::content::Block;
 use crate::json::Document;
@@ -32,7 +32,10 @@ pub fn detect_format(bytes: &[u8]) -> Option<Format> {
 pub(crate) fn detect_with_line(bytes: &[u8]) -> Option<(Format, u32)> {
     // JSON never begins with these bytes.
     if matches!(bytes.first(), Some(0x80..=0x9f | 0xf6)) {
-        return Some((Format::BureauAgentV1, 0)).filter(|_| is_bureau(bytes));
+        return [Format::BureauAgentV1, Format::EventsV1]
+            .into_iter()
+            .find(|of| is_of_cbor(*of, bytes))
+            .map(|of| (of, 0));
     }
     let text = String::from_utf8_lossy(bytes);
     if let Ok(whole) = Document::read(text.trim_start_matches('\u{feff}').as_bytes(), &[]) {
@@ -142,13 +145,13 @@ fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
             };
             turns.iter().flat_map(|turn| &turn.blocks).any(says)
         }
-        Format::BureauAgentV1 => false,
+        Format::BureauAgentV1 | Format::EventsV1 => false,
         _ => entries::is_conversation(format, record),
     }
 }
 
-/// Whether CBOR is an array of messages. In a truncated array, the first message has to begin like one.
-fn is_bureau(bytes: &[u8]) -> bool {
+/// Whether CBOR is an array of messages or events. In a truncated array, the first item has to begin like one.
+fn is_of_cbor(format: Format, bytes: &[u8]) -> bool {
     let (first, rest) = match bytes.split_first() {
         Some((first, rest)) => (*first, rest),
         None => return false,
@@ -160,11 +163,19 @@ fn is_bureau(bytes: &[u8]) -> bool {
         0x9b => 8,
         _ => 0,
     };
-    let begins_as_message = match rest.get(length_bytes..) {
+    let begins_as_item = match rest.get(length_bytes..) {
+        Some([0xa1..=0xbf, key @ ..]) if format == Format::EventsV1 => begins_as_event(key),
         Some([0xa1..=0xbf, key @ ..]) => key.starts_with(b"\x64Role") || key.starts_with(b"\x67Content"),
         _ => false,
     };
     let read = ReadOptions { source: BlobSource::default(), through_compactions: true };
-    let read = || Format::BureauAgentV1.read(bytes, read, &Limits::default());
-    begins_as_message || read().is_ok_and(|(transcript, _)| !transcript.turns.is_empty())
+    let read = || format.read(bytes, read, &Limits::default());
+    begins_as_item || read().is_ok_and(|(transcript, _)| !transcript.turns.is_empty())
+}
+
+/// Whether a map begins with the type of an event, the first key in the order of RFC 8949.
+fn begins_as_event(key: &[u8]) -> bool {
+    let Some([length, rest @ ..]) = key.strip_prefix(b"\x64type") else { return false };
+    let kind = rest.get(..usize::from(length & 0x1f)).and_then(|kind| std::str::from_utf8(kind).ok());
+    length >> 5 == 3 && kind.is_some_and(events::knows_type)
 }

@@ -254,7 +254,7 @@ impl DocumentJoin {
         let mut session = SessionDocument::read(format, blob);
         if session.is_damaged {
             let reason = format!("it is neither an object with `{}` nor a list of messages", layout(format).0);
-            return Err(source.invalid(format, &reason));
+            return Err(source.invalid(format.name(), &reason));
         }
         diagnostics.extend(std::mem::take(&mut session.diagnostics).into_iter().map(|finding| source.place(finding)));
         if self.0.is_empty() {

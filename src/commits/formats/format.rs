@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::custom::JoinRule;
 use crate::commits::transcript::within;
 use crate::content::Vendor;
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -31,6 +32,8 @@ pub enum Format {
     ContinueV1,
     /// `copilot-cli-v1`: the events of Copilot CLI.
     CopilotCliV1,
+    /// `events-v1`: a CBOR array of the events of a live session of Bureau.
+    EventsV1,
     /// `gemini-v1`: Gemini CLI's session files.
     GeminiV1,
     /// `generic-v1`: a line of `{ role, content }` for each message.
@@ -56,6 +59,7 @@ impl Format {
         Self::CodexV1,
         Self::ContinueV1,
         Self::CopilotCliV1,
+        Self::EventsV1,
         Self::GeminiV1,
         Self::GenericV1,
         Self::OpencodeExport,
@@ -88,6 +92,7 @@ impl Format {
             Self::CodexV1 => "codex-v1",
             Self::ContinueV1 => "continue-v1",
             Self::CopilotCliV1 => "copilot-cli-v1",
+            Self::EventsV1 => "events-v1",
             Self::GeminiV1 => "gemini-v1",
             Self::GenericV1 => "generic-v1",
             Self::OpencodeExport => "opencode-export",
@@ -110,9 +115,24 @@ impl Format {
         Self::from_name(name).ok_or_else(|| unknown_format(name))
     }
 
-    /// Whether conversations of the format are joined by appending bytes, as in [`append`].
+    /// How deltas of the format are joined.
+    pub(crate) const fn rule(self) -> JoinRule {
+        match self {
+            Self::BureauAgentV1 | Self::EventsV1 => JoinRule::CborArray,
+            Self::GeminiV1 => JoinRule::Gemini,
+            _ if self.is_document() => JoinRule::Document(self),
+            _ => JoinRule::Records,
+        }
+    }
+
+    /// Whether conversations of the format are joined by appending bytes, as in [`super::append`].
     pub(crate) const fn is_appended(self) -> bool {
-        !matches!(self, Self::BureauAgentV1 | Self::GeminiV1) && !self.is_document()
+        matches!(self.rule(), JoinRule::Records)
+    }
+
+    /// Whether a session is an array in CBOR.
+    pub(crate) const fn is_cbor(self) -> bool {
+        matches!(self.rule(), JoinRule::CborArray)
     }
 
     /// Whether a session is one JSON value, which the agent writes as a whole.
@@ -142,7 +162,7 @@ impl Format {
     pub(crate) fn refuse_compressed(self, bytes: &[u8], source: BlobSource<'_>) -> Result<()> {
         match COMPRESSIONS.iter().find(|(first, ..)| bytes.starts_with(first)) {
             Some((_, name, program)) => Err(source.invalid(
-                self,
+                self.name(),
                 &format!("it is compressed by {name}; decompress it first, for example with `{program}`"),
             )),
             None => Ok(()),
@@ -159,6 +179,7 @@ impl Format {
             | Self::ClineV1
             | Self::ContinueV1
             | Self::CopilotCliV1
+            | Self::EventsV1
             | Self::GenericV1
             | Self::OpencodeExport
             | Self::OtelGenai
@@ -176,6 +197,7 @@ impl Format {
             Self::CodexV0 | Self::CodexV1 => "codex",
             Self::ContinueV1 => "continue",
             Self::CopilotCliV1 => "copilot-cli",
+            Self::EventsV1 => "events",
             Self::GeminiV1 => "gemini",
             Self::GenericV1 => "generic",
             Self::OpencodeExport => "opencode",
@@ -208,7 +230,7 @@ pub struct BlobSource<'a> {
 }
 
 impl BlobSource<'_> {
-    pub(crate) fn invalid(&self, format: Format, reason: &str) -> Error {
+    pub(crate) fn invalid(&self, format: &str, reason: &str) -> Error {
         let place = match (self.artifact_ref, self.commit) {
             ("", "") => "the blob".to_owned(),
             (blob, "") => format!("the blob `{blob}`"),
@@ -216,7 +238,7 @@ impl BlobSource<'_> {
             (blob, commit) => format!("the blob `{blob}` of commit `{commit}`"),
         };
         let mut error = Error::new(Code::InvalidBlob, format!("{place} cannot be read as `{format}`: {reason}"))
-            .with("format", format.name())
+            .with("format", format)
             .with("reason", reason);
         if !self.commit.is_empty() {
             error = error.with("commitId", self.commit);

@@ -61,7 +61,7 @@ pub(super) fn push(
     let mut find = |finding| diagnostics.push(source.place(finding));
     let kind = file_kind(blob);
     if kind == FileKind::Neither {
-        return Err(source.invalid(Format::GeminiV1, NEITHER));
+        return Err(source.invalid(Format::GeminiV1.name(), NEITHER));
     }
     if kind == FileKind::Lines {
         if let JoinState::Objects(blobs) = std::mem::replace(joined, JoinState::Lines) {
@@ -94,7 +94,7 @@ pub(crate) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
     match file_kind(blob) {
         FileKind::Lines => Ok(Cow::Borrowed(blob)),
         FileKind::Neither if blob.trim_ascii().is_empty() => Ok(Cow::Borrowed(b"")),
-        FileKind::Neither => Err(source.invalid(Format::GeminiV1, NEITHER)),
+        FileKind::Neither => Err(source.invalid(Format::GeminiV1.name(), NEITHER)),
         FileKind::Object => {
             let mut out = Vec::with_capacity(blob.len());
             write_lines(&mut out, &take_apart(&String::from_utf8_lossy(blob), source)?, false);
@@ -191,7 +191,7 @@ fn has_messages(json: &[u8]) -> Option<bool> {
 
 /// Splits an object without changing a byte of its messages.
 fn take_apart<'a>(blob: &'a str, source: BlobSource<'_>) -> Result<Session<'a>> {
-    let invalid = |_| source.invalid(Format::GeminiV1, "not a session with a list of `messages`");
+    let invalid = |_| source.invalid(Format::GeminiV1.name(), "not a session with a list of `messages`");
     let document = Document::read(blob.as_bytes(), &[]).map_err(invalid)?;
     let mut session = Session::default();
     for (key, value) in document.root().object("a session").map_err(invalid)?.entries() {

@@ -13,7 +13,10 @@
 //! | `codex-v0` | the older rollouts, bare items | bytes appended |
 //! | `generic-v1` | JSONL of `{ role, content }` | bytes appended |
 //! | `bureau-agent-v1` | a CBOR array of messages | items spliced under one header |
+//! | `events-v1` | a CBOR array of Bureau's events | items spliced under one header |
 //! | `gemini-v1` | Gemini CLI's session files | lines appended; objects with `messages` merged |
+//!
+//! A host adds further ones, each a [`CustomFormat`].
 //!
 //! Concatenation does not parse the conversation, so it costs little more than copying: unknown content passes through
 //! byte for byte. [`Format::read`] parses it.
@@ -21,6 +24,7 @@
 pub(crate) mod append;
 mod bureau;
 mod cbor;
+mod cbor_array;
 pub(crate) mod claude;
 mod codec;
 pub(crate) mod codex;
@@ -28,15 +32,18 @@ mod codex_fork;
 mod concatenator;
 mod context;
 mod continuation;
+mod custom;
 mod detect;
 pub(crate) mod document;
 pub(crate) mod entries;
 pub(crate) mod entry_shape;
+mod events;
 mod exchange;
 mod format;
 pub(crate) mod gemini;
 mod gemini_join;
 pub(crate) mod generic;
+mod json_array;
 
 pub use codec::ReadOptions;
 pub(crate) use codec::{follow, map_fields, write_part};
@@ -44,6 +51,8 @@ pub use codex_fork::{ForkBase, JoinedFork, fork_base, join_fork_base};
 pub use concatenator::{Concatenated, Concatenator};
 pub(crate) use context::{Context, context_at};
 pub(crate) use continuation::Continuation;
+pub use custom::{CustomFormat, Join};
+pub(crate) use custom::{JoinRule, NamedFormat};
 pub use detect::detect_format;
 pub(crate) use detect::detect_with_line;
 pub use format::{BlobSource, Format};

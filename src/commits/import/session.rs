@@ -96,11 +96,14 @@ fn object<'b>(bytes: &[u8], options: &ImportOptions<'_>) -> Result<Import<'b>> {
     Ok(Import { records, blobs, tip, diagnostics, ..Import::default() })
 }
 
-/// An array of messages as one snapshot.
+/// An array in CBOR as one snapshot, of the time of its last turn that has one.
 fn snapshot<'b>(bytes: &'b [u8], mut builder: Builder<'b, '_>) -> Result<Import<'b>> {
-    let diagnostics = findings(Format::BureauAgentV1, bytes, builder.options)?;
+    let format = builder.format;
+    let diagnostics = findings(format, bytes, builder.options)?;
     let read = ReadOptions { source: BlobSource::default(), through_compactions: true };
-    if !Format::BureauAgentV1.read(bytes, read, builder.options.limits)?.0.turns.is_empty() {
+    let turns = format.read(bytes, read, builder.options.limits)?.0.turns;
+    builder.note_time(turns.iter().rev().find_map(|turn| turn.timestamp.as_deref()));
+    if !turns.is_empty() {
         builder.commit_blob(CommitType::Snapshot, Cow::Borrowed(bytes), Trigger::Explicit)?;
     }
     Ok(Import { diagnostics, ..builder.finish(Vec::new()) })

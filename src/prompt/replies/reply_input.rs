@@ -104,8 +104,10 @@ fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut UnreadFiel
             data.push_str(part);
             data.push('\n');
         }
-        is_stream |= ["data:", "event:", "id:", "retry:", ":"].iter().any(|field| line.starts_with(field));
         let is_last = lines.peek().is_none();
+        // The first line may be truncated within the name of its field.
+        let is_field = |field: &str| line.starts_with(field) || is_last && number == 1 && field.starts_with(line);
+        is_stream |= ["data:", "event:", "id:", "retry:", ":"].iter().any(|field| is_field(field));
         if data.is_empty() || !(line.is_empty() || is_last) {
             continue;
         }

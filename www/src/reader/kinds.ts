@@ -23,6 +23,7 @@ const BODIES = {
 
 const SESSIONS = {
   "bureau-agent-v1": "a session (CBOR)",
+  "events-v1": "a session (events in CBOR)",
   "claude-code-v1": "a session of Claude Code",
   "codex-v0": "a session of Codex (older format)",
   "codex-v1": "a session of Codex",

@@ -19,14 +19,15 @@ import type {
   MaterializationPlan,
   MaterializationRequest,
   Materialized,
+  MaterializeOptions,
   MetadataUpdate,
   SnapshotFields,
 } from "../../types/commits.js";
 import { guarded } from "../../source.js";
-import { checkedObject, invalid } from "../checked.js";
+import { checkedObject, checkedOptions, invalid } from "../checked.js";
 import { checkedBytes, textBytes } from "./bytes.js";
 import { type Handle as AnyHandle, Handles } from "../handles.js";
-import { appendBlob, asked, finished } from "./materialization.js";
+import { appendBlob, asked, finished, Verification, verified, withFormats } from "./materialization.js";
 import type { ReadonlyData } from "../../types/common.js";
 
 export const graphs = new Handles<AnyHandle & { raw: glue.CommitGraph }>("graph", "records");
@@ -152,7 +153,7 @@ export class CommitGraph {
    * @throws {CtxweaveError} `commit_not_found`, `chain_cycle`, `stop_not_in_chain`; never plans a shorter history
    */
   planMaterialization(request: MaterializationRequest): MaterializationPlan {
-    return callMethod(this, "planMaterialization", request) as MaterializationPlan;
+    return callMethod(this, "planMaterialization", withFormats(request)) as MaterializationPlan;
   }
 
   /**
@@ -160,7 +161,15 @@ export class CommitGraph {
    *
    * @throws {CtxweaveError} `blob_missing`, `blob_mismatch`, `plan_mismatch`, and those of `planMaterialization`
    */
-  materialize(plan: MaterializationPlan | MaterializationRequest, blobs: Blobs): Materialized {
+  materialize(
+    plan: MaterializationPlan | MaterializationRequest,
+    blobs: Blobs,
+    options: MaterializeOptions = {},
+  ): Materialized {
+    const { verifyArtifact } = checkedOptions(options, ["verifyArtifact"]);
+    if (verifyArtifact !== undefined && typeof verifyArtifact !== "function") {
+      throw invalid("options.verifyArtifact", "a function");
+    }
     const get: unknown = guarded("blobs", () => (blobs as Partial<Blobs> | undefined)?.get);
     if (typeof get !== "function") throw invalid("blobs", "a Map of bytes by ref");
     const json = asked(plan);
@@ -175,7 +184,13 @@ export class CommitGraph {
           return call(() => {
             throw work.missing();
           });
-        appendBlob(work, checkedBytes(blob, `blobs[${ref}]`), (bytes) => pieces.push(isMap ? bytes : bytes.slice()));
+        const bytes = checkedBytes(blob, `blobs[${ref}]`);
+        const append = (piece: Uint8Array): number => pieces.push(isMap ? piece : piece.slice());
+        const canVerify = verifyArtifact ? Verification.Available : Verification.Unavailable;
+        if (!appendBlob(work, bytes, append, canVerify)) {
+          const answer: unknown = guarded("verifyArtifact", () => verifyArtifact?.(ref, bytes));
+          appendBlob(work, bytes, append, verified(answer));
+        }
       }
       return finished(work, pieces);
     } finally {

@@ -7,19 +7,46 @@ import { call } from "../../runtime.js";
 import { guarded } from "../../source.js";
 import type { MaterializationPlan, MaterializationRequest, Materialized } from "../../types/commits.js";
 import { invalid } from "../checked.js";
+import { customFormats } from "./formats.js";
 
 /** The request and the cache key of a plan: its steps do not have to cross again. */
 export function asked(plan: MaterializationRequest & Partial<MaterializationPlan>): Uint8Array {
   if (typeof plan !== "object" || plan === null) throw invalid("plan", "a plan or a request");
   const given = guarded("plan", () => ({ ...plan }));
-  return writeRequest({ ...given, refs: undefined, steps: undefined, diagnostics: undefined }).json;
+  return writeRequest({ ...customFormats(), ...given, refs: undefined, steps: undefined, diagnostics: undefined }).json;
 }
 
-/** Validates a blob and appends it, if the result contains it unchanged. */
-export function appendBlob(work: glue.Materialization, blob: Uint8Array, append: (bytes: Uint8Array) => unknown): void {
-  const action = call(() => work.push(blob));
+/** A request with the registered formats. */
+export function withFormats(request: MaterializationRequest): MaterializationRequest {
+  const custom = customFormats();
+  return custom.formats && typeof request === "object" ? { ...custom, ...guarded("request", () => request) } : request;
+}
+
+/**
+ * Validates a blob and appends it, if the result contains it unchanged. Returns false, and does nothing, if the host has
+ * to verify it first.
+ */
+export function appendBlob(
+  work: glue.Materialization,
+  blob: Uint8Array,
+  append: (bytes: Uint8Array) => unknown,
+  verification: Verification = Verification.Unavailable,
+): boolean {
+  const action = call(() => work.push(blob, verification));
+  if (action === VERIFY) return false;
   if (action === AFTER_NEWLINE) append(NEWLINE);
   if (action !== CONSUMED) append(blob);
+  return true;
+}
+
+/** Whether the host can verify a blob with a ref of another store, and the result. */
+export const Verification = { Unavailable: 0, Available: 1, Confirmed: 2, Refused: 3 } as const;
+export type Verification = (typeof Verification)[keyof typeof Verification];
+
+/** The verification of a blob, by the result of the host's function. */
+export function verified(answer: unknown): Verification {
+  if (typeof answer !== "boolean") throw invalid("the result of `verifyArtifact`", "true or false");
+  return answer ? Verification.Confirmed : Verification.Refused;
 }
 
 /**
@@ -27,6 +54,7 @@ export function appendBlob(work: glue.Materialization, blob: Uint8Array, append:
  * directly.
  */
 const CONSUMED = 2;
+const VERIFY = 3;
 const AFTER_NEWLINE = 1;
 const NEWLINE = Uint8Array.of(10);
 

@@ -17,7 +17,7 @@ import { checkedOptions, invalid } from "../checked.js";
 import { checkedBytes, checkWhole } from "./bytes.js";
 import { Fetches } from "./fetches.js";
 import { type CommitGraph, graphs } from "./graph.js";
-import { appendBlob, asked, Blocks, finished } from "./materialization.js";
+import { appendBlob, asked, Blocks, finished, Verification, verified } from "./materialization.js";
 import { ChainWalk, walks } from "./walk.js";
 
 /**
@@ -34,7 +34,7 @@ export async function materializeWith(
   fetchBlob: FetchBlob,
   options: MaterializeWithOptions = {},
 ): Promise<Materialized> {
-  const known = ["concurrency", "retries", "onProgress", "signal"] as const;
+  const known = ["concurrency", "retries", "onProgress", "signal", "verifyArtifact"] as const;
   const work = begun(source, request, fetchBlob, checkedOptions(options, known));
   const result = new Blocks();
   return work.run({ append: (bytes) => result.append(bytes), pieces: () => result.blocks() });
@@ -54,7 +54,7 @@ export function materializeStream(
   fetchBlob: FetchBlob,
   options: MaterializeStreamOptions = {},
 ): MaterializedStream {
-  const checked = checkedOptions(options, ["concurrency", "retries", "signal"]);
+  const checked = checkedOptions(options, ["concurrency", "retries", "signal", "verifyArtifact"]);
   const cancelled = new AbortController();
   const { signal } = cancelled;
   const given = checkedSignal(checked.signal);
@@ -143,11 +143,14 @@ function begun(
   source: CommitGraph | ChainWalk,
   request: MaterializationPlan | MaterializationRequest,
   fetchBlob: FetchBlob,
-  { concurrency = 8, retries = 1, onProgress, signal: given }: MaterializeWithOptions,
+  { concurrency = 8, retries = 1, onProgress, signal: given, verifyArtifact }: MaterializeWithOptions,
 ): { run(sink: Sink): Promise<Materialized>; free(): void } {
   const signal = checkedSignal(given);
   if (typeof fetchBlob !== "function") throw invalid("fetchBlob", "a function that fetches a blob");
   if (onProgress !== undefined && typeof onProgress !== "function") throw invalid("options.onProgress", "a function");
+  if (verifyArtifact !== undefined && typeof verifyArtifact !== "function") {
+    throw invalid("options.verifyArtifact", "a function");
+  }
   checkWhole(concurrency, "concurrency", 1);
   checkWhole(retries, "retries", 0);
   const handles = guarded("source", () => source instanceof ChainWalk) ? walks : graphs;
@@ -181,7 +184,15 @@ function begun(
                 throw work.missing();
               });
             else {
-              appendBlob(work, blob, (bytes) => sink.append(bytes));
+              const append = (piece: Uint8Array): void => sink.append(piece);
+              const canVerify = verifyArtifact ? Verification.Available : Verification.Unavailable;
+              if (!appendBlob(work, blob, append, canVerify)) {
+                // The host may change its buffer while it verifies.
+                const copy = blob.slice();
+                const answer: unknown = await raceAbort(Promise.resolve(verifyArtifact?.(ref, copy)), signal);
+                if (instance() !== began) throw handles.lost();
+                appendBlob(work, copy, append, verified(answer));
+              }
               bytes += blob.length;
               break;
             }

@@ -23,6 +23,7 @@ const formatNames = {
   cline: "cline-v1",
   opencode: "opencode-export",
   continue: "continue-v1",
+  events: "events-v1",
 } as const satisfies Record<string, TranscriptFormat>;
 
 const choices = (names: Record<string, string>) => [...new Set([...Object.keys(names), ...Object.values(names)])];

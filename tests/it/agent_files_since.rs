@@ -1,0 +1,130 @@
+//! Loads that continue: after accesses, for bodies of skills, after changes on disk (docs/agent-files.md).
+
+use ctxweave::Code;
+use serde_json::{Value, json};
+
+use crate::agent_files::{call, load};
+
+const SKILL: &str = "/r/.claude/skills/deploy/SKILL.md";
+
+fn files(root: &str) -> Value {
+    json!([
+        { "path": "/r/.git/HEAD", "content": "" },
+        { "path": "/r/CLAUDE.md", "content": root },
+        { "path": "/r/api/CLAUDE.md", "content": "api" },
+        { "path": SKILL, "content": "---\nname: deploy\ndescription: Deploys.\n---\n\nRun it.\n" },
+    ])
+}
+
+fn started(files: &Value) -> Value {
+    load(&json!({ "agent": "claude-code", "cwd": "/r", "files": files }))
+}
+
+fn texts(pieces: &Value) -> Vec<(&str, &str)> {
+    pieces
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|piece| (piece["kind"].as_str().unwrap(), piece["text"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn an_access_appends_pieces() {
+    let files = files("root");
+    let chain = started(&files);
+    let access = json!({ "path": "/r/api/main.ts" });
+    let next = call("newSince", &json!({ "chain": chain, "next": access, "files": files })).unwrap();
+    assert_eq!(next["status"], "ready");
+    assert_eq!(texts(&next["append"]), [("context", "api")]);
+    assert_eq!(next["append"][0]["step"], 1);
+    assert_eq!(next["stale"], json!([]));
+    // The result continues in turn, and loads nothing twice.
+    let again = json!({ "chain": next["result"], "next": [access, { "path": "/r/api/other.ts" }], "files": files });
+    let again = call("newSince", &again).unwrap();
+    assert_eq!((&again["append"], &again["stale"]), (&json!([]), &json!([])));
+    assert_eq!(again["result"]["request"]["access"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn the_host_is_asked_for_files() {
+    let files = files("root");
+    let chain = started(&files);
+    let mut plan = call("newSince", &json!({ "chain": chain, "next": { "path": "/r/api/main.ts" } })).unwrap();
+    let mut rounds = 0;
+    while plan["status"] == "read" {
+        rounds += 1;
+        assert!(rounds < 40);
+        let found = |path: &Value| {
+            let path = path.as_str().unwrap();
+            let below = format!("{}/", path.trim_end_matches('/'));
+            let all = files.as_array().unwrap();
+            let known = all.iter().find(|file| file["path"] == path).cloned();
+            let names: Vec<&str> =
+                all.iter().filter_map(|file| file["path"].as_str()?.strip_prefix(&below)?.split('/').next()).collect();
+            known.unwrap_or_else(|| match names.as_slice() {
+                [] => json!({ "path": path, "missing": true }),
+                names => json!({ "path": path, "entries": names }),
+            })
+        };
+        let found: Vec<Value> = plan["paths"].as_array().unwrap().iter().map(found).collect();
+        plan = call("finishAgentFiles", &json!({ "state": plan["state"], "files": found })).unwrap();
+    }
+    assert_eq!(texts(&plan["append"]), [("context", "api")]);
+    assert_eq!(plan["stale"], json!([]));
+}
+
+#[test]
+fn a_body_of_a_skill_is_loaded_on_request() {
+    let files = files("root");
+    let chain = started(&files);
+    assert_eq!(texts(&chain["pieces"]), [("context", "root"), ("skill", "- deploy: Deploys.")]);
+    let request = json!({ "path": SKILL, "verb": "skill" });
+    let next = call("newSince", &json!({ "chain": chain, "next": request, "files": files })).unwrap();
+    assert_eq!(texts(&next["append"]), [("skillBody", "Run it.")]);
+    assert_eq!((&next["append"][0]["placement"], &next["append"][0]["path"]), (&json!("tool"), &json!(SKILL)));
+    assert_eq!(next["append"][0]["setting"], chain["pieces"][1]["setting"]);
+    assert_eq!(next["result"]["messages"].as_array().unwrap().last().unwrap()["text"], "Run it.");
+    let twice = call("newSince", &json!({ "chain": next["result"], "next": request, "files": files })).unwrap();
+    assert_eq!(twice["append"], json!([]));
+    let missing = json!({ "path": "/r/.claude/skills/none/SKILL.md", "verb": "skill" });
+    let missing = call("newSince", &json!({ "chain": chain, "next": missing, "files": files })).unwrap();
+    assert_eq!(missing["append"], json!([]));
+    let decided = missing["result"]["decisions"].as_array().unwrap().iter().any(|file| file["outcome"] == "missing");
+    assert!(decided);
+    // Names and descriptions have a budget of their own; bodies are under that of all texts.
+    let limited = |budget: Value, max: Value| {
+        let request = json!({ "agent": "claude-code", "cwd": "/r", "files": files, "budget": budget, "maxTokens": max,
+            "access": [{ "path": SKILL, "verb": "skill" }] });
+        texts(&load(&request)["pieces"]).iter().map(|(kind, _)| (*kind).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(limited(json!({ "skills": 0 }), json!(1000)), ["context", "skillBody"]);
+    assert_eq!(limited(json!({}), json!(0)), [] as [&str; 0]);
+}
+
+#[test]
+fn what_changed_is_stale() {
+    let chain = started(&files("root"));
+    let changed = json!({ "path": "/r/CLAUDE.md", "verb": "changed" });
+    let next = call("newSince", &json!({ "chain": chain, "next": changed, "files": files("new") })).unwrap();
+    assert_eq!(texts(&next["append"]), [("context", "new")]);
+    assert_eq!(texts(&next["stale"]), [("context", "root")]);
+    assert_eq!(next["result"]["request"]["access"], json!([]));
+    // A retraction is stale too.
+    let gone = json!([{ "path": "/r/.git/HEAD", "content": "" }]);
+    let next = call("newSince", &json!({ "chain": chain, "next": changed, "files": gone })).unwrap();
+    assert_eq!(next["append"], json!([]));
+    assert_eq!(next["stale"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn wrong_input_is_an_error() {
+    let files = files("root");
+    let chain = started(&files);
+    for next in [json!(5), json!({ "path": "relative" }), json!({ "path": "/r", "verb": "open" }), json!([[]])] {
+        let error = call("newSince", &json!({ "chain": chain, "next": next, "files": files })).unwrap_err();
+        assert!(matches!(error.code(), Code::InvalidInput | Code::UnknownValue), "{next}: {error}");
+    }
+    let error = call("newSince", &json!({ "chain": { "pieces": [] }, "next": { "path": "/r" } })).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidInput);
+}
