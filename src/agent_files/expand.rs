@@ -13,7 +13,7 @@ use super::scan::{self, Import};
 use super::session::{Decision, Session};
 use super::world::Entry;
 
-/// Hops of an agent without a limit of its own. It keeps recursion far from the end of the stack.
+/// Nested imports for an agent without a limit of its own. It keeps recursion far from the end of the stack.
 const IMPORT_DEPTH_MAX: usize = 100;
 
 /// A file that is placed after its importer.

@@ -57,7 +57,8 @@ fn is_reported(found: &[Diagnostic]) -> bool {
 
 fn translated(file: &[u8], to: &str, cross_family: CrossFamily, through_compactions: bool) -> Vec<Diagnostic> {
     let (limits, counter) = (Limits::default(), Heuristic);
-    let options = TranslateOptions { cross_family, through_compactions, limits: &limits, counter: &counter };
+    let options =
+        TranslateOptions { cross_family, through_compactions, limits: &limits, counter: &counter, formats: &[] };
     let part = Delta { format: "codex-v1", blob: file, source: BlobSource::default(), summary: None, time: None };
     translate(&[part], to, &options).unwrap().diagnostics
 }

@@ -4,7 +4,7 @@ use ctxweave::commits::CommitType;
 use ctxweave::commits::formats::{Concatenator, Format, detect_format};
 use ctxweave::commits::import::{Import, ImportOptions, import_transcript};
 use ctxweave::commits::translate::{CrossFamily, Tier};
-use ctxweave::{Code, DiagnosticCode, Limits};
+use ctxweave::{Code, DiagnosticCode, Limits, Severity};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::generate::cases;
 use crate::growing_sessions::{Kept, in_pieces};
 use crate::imports::{blob, chain, import_every, plain_options};
-use crate::transcripts::{read, texts, translated};
+use crate::transcripts::{read, session, texts, translated};
 
 const CLINE: &[u8] = include_bytes!("../sessions/cline-3.0.65.messages.json");
 const CONTINUE: &[u8] = include_bytes!("../sessions/continue-1.5.47.json");
@@ -289,6 +289,99 @@ proptest! {
                 prop_assert!(!written(message) || stored.contains(message), "{} {} {}: {}", format, kind, at, message);
             }
             prop_assert!(transcript.turns.len() >= stored.len().min(1));
+        }
+    }
+}
+
+/// Files that are one value: those of the agents, and those that ctxweave writes. The key names their messages; none for
+/// a value whose damage is an error as a whole.
+fn values() -> Vec<(Format, Vec<u8>, Option<&'static str>)> {
+    let codex = include_bytes!("../sessions/codex-0.169.0.jsonl");
+    let made = |target: Format| translated(&[("codex-v1", codex)], target.name(), CrossFamily::Transcode).bytes;
+    let compact = |file: &[u8]| serde_json::from_slice::<Value>(file).unwrap().to_string().into_bytes();
+    let mut all: Vec<(Format, Vec<u8>, Option<&str>)> =
+        files().into_iter().map(|(format, file, key)| (format, compact(&file), Some(key))).collect();
+    all.push((Format::AtifV17, made(Format::AtifV17), Some("steps")));
+    all.push((Format::OtelGenai, made(Format::OtelGenai), Some("gen_ai.input.messages")));
+    all.push((Format::BureauAgentV1, session("bureau-agent.cbor"), None));
+    all.push((Format::GeminiV1, session("gemini-object.json"), None));
+    all
+}
+
+/// The texts of the messages that are whole in the first bytes of a file.
+fn whole_before(format: Format, file: &[u8], key: &str, end: usize) -> Vec<String> {
+    let mut value: Value = serde_json::from_slice(file).unwrap();
+    let text = std::str::from_utf8(file).unwrap();
+    let mut at = 0;
+    let mut whole = 0;
+    for message in messages(&value, key) {
+        let message = message.to_string();
+        at += text[at..].find(&message).unwrap() + message.len();
+        whole += usize::from(at <= end);
+    }
+    let list = if key.is_empty() { &mut value } else { &mut value[key] };
+    list.as_array_mut().unwrap().truncate(whole);
+    let mut said = texts(&read(format, value.to_string().as_bytes(), false).0);
+    // Fields of the session are known if it is whole.
+    said.retain(|text| !text.starts_with("system: "));
+    said
+}
+
+/// 600 damaged variants of each file: cut off, appended, glued, with NUL bytes, reordered. Each whole message is read, or
+/// the loss is reported.
+#[test]
+fn damage_to_a_value_loses_no_message_silently() {
+    let mut state = 7_u32;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % below
+    };
+    let limits = Limits::default();
+    for (format, file, key) in values() {
+        let said = texts(&read(format, &file, false).0);
+        for variant in 0..cases(600) {
+            let at = 1 + next(file.len() - 1);
+            let damaged = match variant % 5 {
+                0 => file[..at].to_vec(),
+                1 => [&file[..], b" and more"].concat(),
+                2 => [&file[..], &file[..at]].concat(),
+                3 => [&vec![0; 1 + at % 4][..], &file].concat(),
+                _ => {
+                    let Some(key) = key else { continue };
+                    let mut value: Value = serde_json::from_slice(&file).unwrap();
+                    let list = if key.is_empty() { &mut value } else { &mut value[key] };
+                    let list = list.as_array_mut().unwrap();
+                    let (one, other) = (next(list.len()), next(list.len()));
+                    list.swap(one, other);
+                    value.to_string().into_bytes()
+                }
+            };
+            let place = format!("{format}, variant {variant} at {at}");
+            let found = match format.read(&damaged, Default::default(), &limits) {
+                Err(error) => {
+                    assert_eq!((error.code(), format), (Code::InvalidBlob, Format::BureauAgentV1), "{place}");
+                    assert!(import_transcript(format, &damaged, &dated(&limits)).is_err(), "{place}");
+                    continue;
+                }
+                Ok((transcript, found)) => {
+                    let mut now = texts(&transcript);
+                    if variant % 5 == 4 {
+                        // Messages in another order are no damage.
+                        assert!(now.len() >= said.len().min(1), "{place}");
+                        continue;
+                    }
+                    if let Some(key) = key {
+                        now.retain(|text| !text.starts_with("system: "));
+                        let whole = whole_before(format, &file, key, if variant % 5 == 0 { at } else { file.len() });
+                        assert!(now.starts_with(&whole), "{place}: {now:?} {whole:?}");
+                    }
+                    found
+                }
+            };
+            assert!(found.iter().any(|found| found.severity == Severity::Error), "{place}: {found:?}");
+            if let Ok(import) = import_transcript(format, &damaged, &dated(&limits)) {
+                assert!(import.diagnostics.iter().any(|found| found.severity == Severity::Error), "{place}");
+            }
         }
     }
 }

@@ -148,3 +148,29 @@ fn spans_are_read_with_instructions_and_answers() {
     let gemini = json!([{ "role": "user", "parts": [{ "text": "hi" }] }]);
     assert_eq!(detect_format(gemini.to_string().as_bytes()), None);
 }
+
+/// Sessions of any agent for Hugging Face: a header with the harness, then pi's messages.
+#[test]
+fn sessions_for_hugging_face_hold_messages_of_pi() {
+    for (format, file) in RECORDED {
+        let there = translated(&[(format.name(), file)], "sts", CrossFamily::Transcode);
+        assert_eq!(detect_format(&there.bytes), Some(Format::Sts), "{format}");
+        let text = String::from_utf8(there.bytes.clone()).unwrap();
+        let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((&records[0]["type"], records[0]["harness"].is_string()), (&json!("session"), true));
+        assert!(records[0]["id"].is_string());
+        for record in &records[1..] {
+            assert_eq!(record["type"], "message");
+            let role = record["message"]["role"].as_str().unwrap();
+            assert!(["user", "assistant", "toolResult"].contains(&role), "{role}");
+        }
+        assert_eq!(said(Format::Sts, &there.bytes).len(), said(format, file).len(), "{format}");
+        let back = translated(&[("sts", &there.bytes)], format.name(), CrossFamily::Transcode);
+        assert_eq!(said(format, &back.bytes).len(), said(format, file).len(), "{format}");
+        assert_eq!(in_pieces(Format::Sts, &there.bytes, 1, &[30]).kept, Kept::of(Format::Sts, &there.bytes, 1));
+        let parts: Vec<(&str, &[u8])> = vec![(format.name(), file), (format.name(), file)];
+        let twice = translated(&parts, "sts", CrossFamily::Transcode);
+        let twice = String::from_utf8(twice.bytes).unwrap();
+        assert_eq!(twice.matches("\"harness\"").count(), 1, "one header");
+    }
+}

@@ -48,6 +48,7 @@ fn the_registry_knows_its_formats() {
         "otel-genai",
         "pi-v3",
         "qwen-code-v1",
+        "sts",
     ];
     assert_eq!(names, known);
     assert!(names.iter().all(|name| Format::from_name(name).is_some()));

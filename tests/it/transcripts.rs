@@ -1155,8 +1155,13 @@ fn translations_have_the_times_and_summaries_of_their_commits() {
     };
     for target in ["claude-code-v1", "codex-v1", "gemini-v1", "generic-v1x"] {
         for cross_family in [CrossFamily::Render, CrossFamily::Transcode] {
-            let options =
-                TranslateOptions { cross_family, through_compactions: false, limits: &limits, counter: &Heuristic };
+            let options = TranslateOptions {
+                cross_family,
+                through_compactions: false,
+                limits: &limits,
+                counter: &Heuristic,
+                formats: &[],
+            };
             let done = translate(&[part(0), part(1)], target, &options).unwrap();
             let text = String::from_utf8(done.bytes).unwrap();
             assert!(!text.contains("1970"), "{target}: {text}");

@@ -16,7 +16,8 @@ export type WrittenTranscriptFormat =
   | "gemini-v1"
   | "generic-v1"
   | "otel-genai"
-  | "pi-v3";
+  | "pi-v3"
+  | "sts";
 
 /** A session file as stored by the host. Invalid UTF-8 is preserved only if passed as bytes. */
 export type TranscriptBytes = ArrayBuffer | ArrayBufferView | string;

@@ -40,7 +40,7 @@ impl Format {
                     ["sessionId", "$set", "$rewindTo"].into_iter().any(has)
                 }
             }
-            Self::CopilotCliV1 | Self::PiV3 | Self::QwenCodeV1 => entry_shape::knows_record(self, kind),
+            Self::CopilotCliV1 | Self::PiV3 | Self::QwenCodeV1 | Self::Sts => entry_shape::knows_record(self, kind),
             Self::AtifV17
             | Self::BureauAgentV1
             | Self::ClineV1
@@ -65,7 +65,8 @@ impl Format {
             | Self::OpencodeExport
             | Self::OtelGenai
             | Self::PiV3
-            | Self::QwenCodeV1 => entry_shape::is_record(self),
+            | Self::QwenCodeV1
+            | Self::Sts => entry_shape::is_record(self),
             Self::BureauAgentV1 | Self::EventsV1 => |_| false,
         }
     }
@@ -110,7 +111,8 @@ impl Format {
             | Self::OpencodeExport
             | Self::OtelGenai
             | Self::PiV3
-            | Self::QwenCodeV1 => entries::read(self, bytes, through, &mut notes),
+            | Self::QwenCodeV1
+            | Self::Sts => entries::read(self, bytes, through, &mut notes),
         };
         if transcript.turns.is_empty() {
             notes.nothing_said(bytes);
@@ -187,6 +189,7 @@ pub(crate) fn write_part(
         Format::GeminiV1 => gemini::write(turns, continuation, notes),
         Format::GenericV1 => return to_lines(generic::write(turns)),
         Format::PiV3 => exchange::write_pi(turns, continuation, notes),
+        Format::Sts => exchange::write_sts(turns, continuation, notes),
         Format::AtifV17 | Format::OtelGenai => {
             let bytes = match format {
                 Format::AtifV17 => exchange::write_atif(turns, continuation, notes),

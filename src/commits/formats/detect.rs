@@ -16,11 +16,18 @@ use crate::jsonl::{Reader, Record};
 use crate::limits::Limits;
 
 /// The formats whose lines have an envelope.
-const ENVELOPED: [Format; 6] =
-    [Format::PiV3, Format::QwenCodeV1, Format::CopilotCliV1, Format::GeminiV1, Format::CodexV1, Format::ClaudeCodeV1];
+const ENVELOPED: [Format; 7] = [
+    Format::PiV3,
+    Format::Sts,
+    Format::QwenCodeV1,
+    Format::CopilotCliV1,
+    Format::GeminiV1,
+    Format::CodexV1,
+    Format::ClaudeCodeV1,
+];
 
 /// The formats whose lines are entries.
-const OF_ENTRIES: [Format; 3] = [Format::PiV3, Format::QwenCodeV1, Format::CopilotCliV1];
+const OF_ENTRIES: [Format; 4] = [Format::PiV3, Format::Sts, Format::QwenCodeV1, Format::CopilotCliV1];
 
 /// The format of a session file: that of its first record of a conversation; `None` without such a record. The
 /// beginning of a file is enough if it has a whole line with a message.

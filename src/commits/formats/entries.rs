@@ -50,7 +50,7 @@ pub(crate) fn content(format: Format, entry: &Map<String, Value>, notes: &mut Co
         return EntryContent::default();
     }
     let mut content = match format {
-        Format::PiV3 => pi_content(kind, entry, notes),
+        Format::PiV3 | Format::Sts => pi_content(kind, entry, notes),
         Format::QwenCodeV1 => qwen_content(kind, entry, notes),
         Format::AtifV17 => atif_content(entry, notes),
         Format::OtelGenai => otel::read_message(entry, notes).map(|said| one(said, None)).unwrap_or_default(),
@@ -380,7 +380,7 @@ fn turns_of(format: Format, path: Vec<PathEntry>, through: bool, notes: &mut Con
 /// Adds a turn. Consecutive results, which pi and Copilot CLI record one by one, are one turn.
 fn push_turn(format: Format, turns: &mut Vec<Turn>, turn: Turn) {
     let are_results = |turn: &Turn| turn.blocks.iter().all(|block| matches!(block, Block::ToolResult { .. }));
-    let is_listed = matches!(format, Format::PiV3 | Format::CopilotCliV1) && are_results(&turn);
+    let is_listed = matches!(format, Format::PiV3 | Format::Sts | Format::CopilotCliV1) && are_results(&turn);
     match turns.last_mut().filter(|last| is_listed && are_results(last)) {
         Some(last) => last.blocks.extend(turn.blocks),
         None => turns.push(turn),

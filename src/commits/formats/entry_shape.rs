@@ -38,6 +38,7 @@ pub(crate) fn time(format: Format, entry: &Map<String, Value>) -> Option<String>
     let millis = match format {
         Format::ClineV1 => entry.get("ts"),
         Format::OpencodeExport => object(entry, "info").and_then(|info| object(info, "time")?.get("created")),
+        Format::Sts => object(entry, "message").and_then(|message| message.get("timestamp")),
         _ => return owned(entry, "timestamp"),
     };
     millis.and_then(Value::as_i64).map(|millis| Timestamp::from_unix_millis(millis).to_string())
@@ -46,7 +47,7 @@ pub(crate) fn time(format: Format, entry: &Map<String, Value>) -> Option<String>
 /// Whether a line describes the session.
 pub(crate) fn is_header(format: Format, entry: &Map<String, Value>) -> bool {
     match format {
-        Format::PiV3 => text(entry, "type") == Some("session"),
+        Format::PiV3 | Format::Sts => text(entry, "type") == Some("session"),
         Format::CopilotCliV1 => text(entry, "type") == Some("session.start"),
         _ => false,
     }
@@ -55,7 +56,7 @@ pub(crate) fn is_header(format: Format, entry: &Map<String, Value>) -> bool {
 /// The id of the session that a line names.
 pub(crate) fn session_id(format: Format, entry: &Map<String, Value>) -> Option<String> {
     match format {
-        Format::PiV3 if is_header(format, entry) => given_id(entry, "id"),
+        Format::PiV3 | Format::Sts if is_header(format, entry) => given_id(entry, "id"),
         Format::QwenCodeV1 => given_id(entry, "sessionId"),
         Format::CopilotCliV1 => object(entry, "data").and_then(|data| given_id(data, "sessionId")),
         Format::OpencodeExport => object(entry, "info").and_then(|info| given_id(info, "sessionID")),
@@ -106,6 +107,7 @@ const COPILOT_GROUPS: [&str; 17] = [
 
 pub(crate) fn knows_record(format: Format, kind: &str) -> bool {
     match format {
+        Format::Sts => matches!(kind, "session" | "message"),
         Format::PiV3 => {
             PI_ASIDE.contains(&kind) || matches!(kind, "message" | "compaction" | "branch_summary" | "custom_message")
         }
@@ -119,6 +121,7 @@ pub(crate) fn knows_record(format: Format, kind: &str) -> bool {
 pub(crate) fn is_record(format: Format) -> IsRecord {
     match format {
         Format::PiV3 => is_pi,
+        Format::Sts => is_sts,
         Format::QwenCodeV1 => is_qwen,
         Format::AtifV17 => |entry| is_message(Format::AtifV17, entry),
         Format::OtelGenai => |entry| is_message(Format::OtelGenai, entry),
@@ -147,6 +150,18 @@ pub(crate) fn is_message(format: Format, entry: &Map<String, Value>) -> bool {
 pub(crate) fn is_pi(entry: &Map<String, Value>) -> bool {
     let is_known = text(entry, "type").is_some_and(|kind| knows_record(Format::PiV3, kind));
     is_known && given_id(entry, "id").is_some() && (entry.contains_key("parentId") || entry.contains_key("cwd"))
+}
+
+/// Whether a line has the shape of Hugging Face's: a header that names a harness, or a message without an id of its own.
+fn is_sts(entry: &Map<String, Value>) -> bool {
+    match text(entry, "type") {
+        Some("session") => text(entry, "harness").is_some() && given_id(entry, "id").is_some(),
+        Some("message") => {
+            let has_role = object(entry, "message").is_some_and(|message| text(message, "role").is_some());
+            has_role && ["id", "uuid", "parentId", "parentUuid"].iter().all(|key| !entry.contains_key(*key))
+        }
+        _ => false,
+    }
 }
 
 /// Whether a record has the shape of Qwen Code's.

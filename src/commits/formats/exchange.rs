@@ -1,4 +1,4 @@
-//! Writes `pi-v3`, `atif-1.7` and `otel-genai` (docs/session-formats.md).
+//! Writes `pi-v3`, `sts`, `atif-1.7` and `otel-genai` (docs/session-formats.md).
 
 use serde_json::{Map, Value, json};
 
@@ -23,11 +23,7 @@ pub(super) fn write_pi(turns: &[Turn], continuation: &mut Continuation, notes: &
         let id = continuation.session();
         lines.push(json!({ "type": "session", "version": 3, "id": id, "timestamp": time, "cwd": "" }));
     }
-    let calls = turns.iter().flat_map(|turn| &turn.blocks).filter_map(|block| match block {
-        Block::ToolCall { id, name, .. } => Some((&**id, &**name)),
-        _ => None,
-    });
-    let names: SortedMap<&str, &str> = calls.collect();
+    let names = call_names(turns);
     for turn in turns {
         let timestamp = continuation.time(turn.timestamp.as_deref());
         let mut add = |fields: Map<String, Value>| {
@@ -48,21 +44,58 @@ pub(super) fn write_pi(turns: &[Turn], continuation: &mut Continuation, notes: &
             ]));
             continue;
         }
-        if turn.role == Role::System {
-            notes.inexpressible("a system message, written as one of the user");
-        }
-        if turn.summary {
-            notes.inexpressible("the mark of a summary");
-        }
-        let millis = Timestamp::parse(&timestamp).map_or(0, Timestamp::unix_millis);
-        let name_of = |id: &str| names.get(id).copied();
-        let lost = &mut |what: &str| notes.inexpressible(what);
-        for mut message in pi::write_messages(turn.role, &turn.blocks, turn.model.as_deref(), name_of, lost) {
-            message.insert("timestamp".to_owned(), millis.into());
-            add(Map::from_iter([("type".to_owned(), "message".into()), ("message".to_owned(), message.into())]));
+        for message in pi_messages(turn, &timestamp, &names, notes) {
+            add(message);
         }
     }
     lines
+}
+
+/// Turns as messages of pi, for agents that Hugging Face does not know.
+pub(super) fn write_sts(turns: &[Turn], continuation: &mut Continuation, notes: &mut ConversionReport) -> Vec<Value> {
+    let mut lines = Vec::new();
+    if continuation.begins {
+        lines.push(json!({ "type": "session", "harness": "ctxweave", "id": continuation.session() }));
+    }
+    let names = call_names(turns);
+    for turn in turns {
+        let timestamp = continuation.time(turn.timestamp.as_deref());
+        lines.extend(pi_messages(turn, &timestamp, &names, notes).into_iter().map(Value::Object));
+    }
+    lines
+}
+
+/// The names of tools by the ids of their calls.
+fn call_names(turns: &[Turn]) -> SortedMap<&str, &str> {
+    let calls = turns.iter().flat_map(|turn| &turn.blocks).filter_map(|block| match block {
+        Block::ToolCall { id, name, .. } => Some((&**id, &**name)),
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// A turn as `{ type: "message", message }`.
+fn pi_messages(
+    turn: &Turn,
+    timestamp: &str,
+    names: &SortedMap<&str, &str>,
+    notes: &mut ConversionReport,
+) -> Vec<Map<String, Value>> {
+    if turn.role == Role::System {
+        notes.inexpressible("a system message, written as one of the user");
+    }
+    if turn.summary {
+        notes.inexpressible("the mark of a summary");
+    }
+    let millis = Timestamp::parse(timestamp).map_or(0, Timestamp::unix_millis);
+    let name_of = |id: &str| names.get(id).copied();
+    let lost = &mut |what: &str| notes.inexpressible(what);
+    let messages = pi::write_messages(turn.role, &turn.blocks, turn.model.as_deref(), name_of, lost);
+    let line = |mut message: Map<String, Value>| {
+        message.insert("timestamp".to_owned(), millis.into());
+        Map::from_iter([("type".to_owned(), "message".into()), ("message".to_owned(), message.into())])
+    };
+    messages.into_iter().map(line).collect()
 }
 
 /// The text of a summary that consists of texts.

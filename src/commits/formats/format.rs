@@ -46,6 +46,8 @@ pub enum Format {
     PiV3,
     /// `qwen-code-v1`: the sessions of Qwen Code.
     QwenCodeV1,
+    /// `sts`: sessions of any agent for Hugging Face, with messages as pi writes them.
+    Sts,
 }
 
 impl Format {
@@ -66,6 +68,7 @@ impl Format {
         Self::OtelGenai,
         Self::PiV3,
         Self::QwenCodeV1,
+        Self::Sts,
     ];
 
     /// The formats that can be written; the others are only read and joined.
@@ -79,6 +82,7 @@ impl Format {
         Self::GenericV1,
         Self::OtelGenai,
         Self::PiV3,
+        Self::Sts,
     ];
 
     /// The name in the field `format` of records.
@@ -99,6 +103,7 @@ impl Format {
             Self::OtelGenai => "otel-genai",
             Self::PiV3 => "pi-v3",
             Self::QwenCodeV1 => "qwen-code-v1",
+            Self::Sts => "sts",
         }
     }
 
@@ -183,7 +188,8 @@ impl Format {
             | Self::GenericV1
             | Self::OpencodeExport
             | Self::OtelGenai
-            | Self::PiV3 => None,
+            | Self::PiV3
+            | Self::Sts => None,
         }
     }
 
@@ -204,6 +210,7 @@ impl Format {
             Self::OtelGenai => "otel",
             Self::PiV3 => "pi",
             Self::QwenCodeV1 => "qwen-code",
+            Self::Sts => "sts",
         }
     }
 }

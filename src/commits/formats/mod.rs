@@ -10,6 +10,7 @@
 //! | `copilot-cli-v1` | the events of Copilot CLI | bytes appended |
 //! | `pi-v3` | the sessions of pi | bytes appended |
 //! | `qwen-code-v1` | the sessions of Qwen Code | bytes appended |
+//! | `sts` | sessions of any agent for Hugging Face | bytes appended |
 //! | `codex-v0` | the older rollouts, bare items | bytes appended |
 //! | `generic-v1` | JSONL of `{ role, content }` | bytes appended |
 //! | `bureau-agent-v1` | a CBOR array of messages | items spliced under one header |

@@ -42,7 +42,9 @@ pub fn import_transcript<'b: 'o, 'o>(
         Format::ClaudeCodeV1 => claude::import(&mut builder, unread)?,
         Format::CodexV0 | Format::CodexV1 => deltas::codex(&mut builder, unread)?,
         Format::GenericV1 => deltas::generic(&mut builder, unread)?,
-        Format::CopilotCliV1 | Format::PiV3 | Format::QwenCodeV1 => deltas::entries(&mut builder, unread)?,
+        Format::CopilotCliV1 | Format::PiV3 | Format::QwenCodeV1 | Format::Sts => {
+            deltas::entries(&mut builder, unread)?
+        }
         Format::GeminiV1 if !builder.is_whole() || is_gemini_lines(unread) || unread.trim_ascii().is_empty() => {
             deltas::gemini(&mut builder, unread)?
         }

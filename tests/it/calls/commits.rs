@@ -64,7 +64,7 @@ fn materialize(graph: &CommitGraph, plan: &[u8], blobs: &Value) -> Result<Value,
     for artifact in order {
         let Some(blob) = blobs.get(artifact.as_str()) else { return Err(work.missing()) };
         match work.push(blob)? {
-            AppendAction::Consumed => continue,
+            AppendAction::Consumed | AppendAction::Verify => continue,
             AppendAction::AppendAfterNewline => appended.push(b'\n'),
             AppendAction::Append => {}
         }

@@ -29,6 +29,7 @@ const SESSIONS = {
   "codex-v1": "a session of Codex",
   "gemini-v1": "a session of Gemini CLI",
   "pi-v3": "a session of pi",
+  sts: "a session for Hugging Face",
   "qwen-code-v1": "a session of Qwen Code",
   "copilot-cli-v1": "a session of Copilot CLI",
   "cline-v1": "a session of Cline",

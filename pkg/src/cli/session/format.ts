@@ -13,6 +13,7 @@ const writtenNames = {
   pi: "pi-v3",
   atif: "atif-1.7",
   otel: "otel-genai",
+  sts: "sts",
 } as const satisfies Record<string, WrittenTranscriptFormat>;
 
 /** The names of all formats that can be read. */
