@@ -215,7 +215,13 @@ fn join_native(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>
         (None, _) => return Ok(None),
         (Some(format), _) => join(format, parts, options.limits, &mut diagnostics)?,
     };
-    let (message_count, token_count) = count(named, &bytes, options)?;
+    let (message_count, token_count) = match named.and_then(NamedFormat::reader) {
+        Some(_) => count(named, &bytes, options)?,
+        None => parts
+            .iter()
+            .map(|part| count_text(part.blob, options))
+            .fold((0, 0), |sum, count| (u64::saturating_add(sum.0, count.0), u64::saturating_add(sum.1, count.1))),
+    };
     let (artifact_ref, format, tier) = (artifact_ref(&bytes), target.to_owned(), Tier::Native);
     let commit_count = parts.len() as u64;
     Ok(Some(Materialized { bytes, artifact_ref, format, tier, commit_count, message_count, token_count, diagnostics }))

@@ -78,12 +78,12 @@ fn the_host_is_asked_for_files() {
 fn a_body_of_a_skill_is_loaded_on_request() {
     let files = files("root");
     let chain = started(&files);
-    assert_eq!(texts(&chain["pieces"]), [("context", "root"), ("skill", "- deploy: Deploys.")]);
+    assert_eq!(texts(&chain["pieces"]), [("skill", "- deploy: Deploys."), ("context", "root")]);
     let request = json!({ "path": SKILL, "verb": "skill" });
     let next = call("newSince", &json!({ "chain": chain, "next": request, "files": files })).unwrap();
     assert_eq!(texts(&next["append"]), [("skillBody", "Run it.")]);
     assert_eq!((&next["append"][0]["placement"], &next["append"][0]["path"]), (&json!("tool"), &json!(SKILL)));
-    assert_eq!(next["append"][0]["setting"], chain["pieces"][1]["setting"]);
+    assert_eq!(next["append"][0]["setting"], chain["pieces"][0]["setting"]);
     assert_eq!(next["result"]["messages"].as_array().unwrap().last().unwrap()["text"], "Run it.");
     let twice = call("newSince", &json!({ "chain": next["result"], "next": request, "files": files })).unwrap();
     assert_eq!(twice["append"], json!([]));

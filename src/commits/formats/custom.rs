@@ -47,6 +47,18 @@ pub(crate) enum JoinRule {
     Gemini,
 }
 
+impl Format {
+    /// How deltas of the format are joined.
+    pub(crate) const fn rule(self) -> JoinRule {
+        match self {
+            Self::GeminiV1 => JoinRule::Gemini,
+            _ if self.is_cbor() => JoinRule::CborArray,
+            _ if self.is_document() => JoinRule::Document(self),
+            _ => JoinRule::Records,
+        }
+    }
+}
+
 /// A format that is not built in.
 ///
 /// ```

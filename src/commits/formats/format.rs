@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::custom::JoinRule;
 use crate::commits::transcript::within;
 use crate::content::Vendor;
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -120,24 +119,14 @@ impl Format {
         Self::from_name(name).ok_or_else(|| unknown_format(name))
     }
 
-    /// How deltas of the format are joined.
-    pub(crate) const fn rule(self) -> JoinRule {
-        match self {
-            Self::BureauAgentV1 | Self::EventsV1 => JoinRule::CborArray,
-            Self::GeminiV1 => JoinRule::Gemini,
-            _ if self.is_document() => JoinRule::Document(self),
-            _ => JoinRule::Records,
-        }
-    }
-
     /// Whether conversations of the format are joined by appending bytes, as in [`super::append`].
     pub(crate) const fn is_appended(self) -> bool {
-        matches!(self.rule(), JoinRule::Records)
+        !matches!(self, Self::GeminiV1) && !self.is_cbor() && !self.is_document()
     }
 
     /// Whether a session is an array in CBOR.
     pub(crate) const fn is_cbor(self) -> bool {
-        matches!(self.rule(), JoinRule::CborArray)
+        matches!(self, Self::BureauAgentV1 | Self::EventsV1)
     }
 
     /// Whether a session is one JSON value, which the agent writes as a whole.

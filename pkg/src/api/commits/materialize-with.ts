@@ -2,7 +2,7 @@
 
 import { CtxweaveError } from "../../error.js";
 import { call, instance } from "../../runtime.js";
-import { guarded } from "../../source.js";
+import { guarded, reasonOf } from "../../source.js";
 import type {
   FetchBlob,
   MaterializationPlan,
@@ -11,6 +11,7 @@ import type {
   MaterializedStream,
   MaterializeStreamOptions,
   MaterializeWithOptions,
+  VerifyArtifact,
 } from "../../types/commits.js";
 import { checkedSignal, raceAbort } from "../abort.js";
 import { checkedOptions, invalid } from "../checked.js";
@@ -128,6 +129,16 @@ export function materializeStream(
   return { stream: stream as MaterializedStream["stream"], done };
 }
 
+/** The answer of the host's function; a failure of it is an error of this package. */
+async function verify(verifyArtifact: VerifyArtifact | undefined, ref: string, bytes: Uint8Array): Promise<unknown> {
+  try {
+    return await verifyArtifact?.(ref, bytes);
+  } catch (cause) {
+    const message = `\`verifyArtifact\` failed for \`${ref}\`: ${reasonOf(cause)}`;
+    throw new CtxweaveError("invalid_input", message, { path: "options.verifyArtifact" }, { cause });
+  }
+}
+
 /** Destination of a result's bytes. */
 interface Sink {
   /** Appends bytes synchronously. */
@@ -189,7 +200,7 @@ function begun(
               if (!appendBlob(work, blob, append, canVerify)) {
                 // The host may change its buffer while it verifies.
                 const copy = blob.slice();
-                const answer: unknown = await raceAbort(Promise.resolve(verifyArtifact?.(ref, copy)), signal);
+                const answer: unknown = await raceAbort(verify(verifyArtifact, ref, copy), signal);
                 if (instance() !== began) throw handles.lost();
                 appendBlob(work, copy, append, verified(answer));
               }

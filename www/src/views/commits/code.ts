@@ -1,5 +1,5 @@
 import { bytesContent, filesOf, javascript, literal, raw, type Code } from "../../ui/code.js";
-import { formatOf } from "./session.js";
+import { formatOf, isCbor } from "./session.js";
 import { chosen, crossFamily, format, own, stop } from "./state.js";
 
 const capital = (format: string): string =>
@@ -22,7 +22,7 @@ export function codeOfCommits(): Code | undefined {
   };
   const options = { createdAt: "1970-01-01T00:00:00.000Z", principal: "page" };
   const forks = session.forks.map(({ parent, line, at, text }) => ({ parent, line, at, text }));
-  const isBureau = from === "bureau-agent-v1";
+  const isCborFile = isCbor(from);
   return {
     javascript: javascript({
       area: "commits",
@@ -38,7 +38,7 @@ export function codeOfCommits(): Code | undefined {
               "  const blob = new TextEncoder().encode(`${line}\\n`);",
               "  const artifact_ref = artifactRef(blob);",
               "  blobs.set(artifact_ref, blob);",
-              `  const format = ${isBureau ? '"generic-v1"' : "graph.show(parent).format"};`,
+              `  const format = ${isCborFile ? '"generic-v1"' : "graph.show(parent).format"};`,
               '  graph.checkpoint({ parent, commit_type: "delta", artifact_ref, format, principal: "page", summary: text, message_count: 1, created_at: at });',
               "}",
             ]
@@ -72,7 +72,7 @@ export function codeOfCommits(): Code | undefined {
       `    let ${forks.length > 0 ? "mut " : ""}blobs: HashMap<_, _> = imported.blobs.into_iter().collect();`,
       ...forks.flatMap(({ parent, line, at, text }) => [
         `    let blob = ${raw(`${line}\n`)}.as_bytes().to_vec();`,
-        `    let format = ${isBureau ? '"generic-v1".to_owned()' : `graph.show(${JSON.stringify(parent)})?.format.clone()`};`,
+        `    let format = ${isCborFile ? '"generic-v1".to_owned()' : `graph.show(${JSON.stringify(parent)})?.format.clone()`};`,
         `    let mut record = Record::new(CommitType::Delta, &artifact_ref(&blob), &format, ${JSON.stringify(at)});`,
         `    record.parent = Some(${JSON.stringify(parent)}.into());`,
         `    record.summary = Some(${raw(text)}.into());`,

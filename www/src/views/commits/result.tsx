@@ -10,7 +10,7 @@ import { Tabs } from "../../ui/tabs.js";
 import { Windowed } from "../../ui/windowed.js";
 import { nameOf } from "./details.js";
 import { resumeFile } from "./resume.js";
-import { FORMATS } from "./session.js";
+import { FORMATS, isCbor } from "./session.js";
 import {
   choose,
   chosen,
@@ -144,8 +144,7 @@ function Resume({ made }: { made: Materialized }) {
   );
 }
 
-/** All formats are lines of JSON but one, which is CBOR. */
-const isText = ({ format }: Materialized): boolean => format !== "bureau-agent-v1";
+const isText = ({ format }: Materialized): boolean => !isCbor(format);
 
 /** Maximum size of a shown text; saving and copying use all of it. */
 const MAX_SHOWN_TEXT_BYTES = 200_000;

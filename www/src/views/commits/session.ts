@@ -38,6 +38,9 @@ export function sessionOf(content: unknown): Session {
   return session;
 }
 
+/** Whether sessions of a format are CBOR; those of all others are text. */
+export const isCbor = (format: string): boolean => format === "bureau-agent-v1" || format === "events-v1";
+
 export const formatOf = ({ file }: Pick<Session, "file">): TranscriptFormat => detectFormat(file) ?? "generic-v1";
 
 /** Opened as a session, a tree would be one without messages. */
@@ -92,7 +95,7 @@ export function opened(session: Session): OpenSession {
       parent,
       commit_type: "delta",
       artifact_ref: ref,
-      format: format === "bureau-agent-v1" ? "generic-v1" : format,
+      format: isCbor(format) ? "generic-v1" : format,
       principal: "page",
       checkpoint: "explicit",
       summary: text,
