@@ -27,7 +27,7 @@ pub const CALLS: &[Call] = &[
     Call::new("agentPresets", &[], |_, _, _| presets()),
     Call::new("planAgentFiles", &[], |_, request, host| plan(request, host)),
     Call::new("finishAgentFiles", &["state", "files", "options"], |_, request, host| finish(request, host)),
-    Call::new("newSince", &["chain", "next", "files", "options"], |_, request, host| new_since(request, host)),
+    Call::new("newSince", &["chain", "next", "options"], |_, request, host| new_since(request, host)),
     Call::new("convertRules", &["files", "options"], |_, request, _| convert_rules(request)),
     Call::new("lintAgentFiles", &["files", "options"], |_, request, _| lint_files(request)),
     Call::new("explainAgentFiles", &["chain", "path"], |_, request, _| explained(request)),
@@ -384,14 +384,15 @@ fn new_since(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let mut diagnostics = request.repaired();
     input.report_unknown(OPTIONS, &mut diagnostics);
     let limits = Limits::read(input.get("limits")?, &mut diagnostics)?;
-    let files = arguments.get("files")?;
+    let known = &["files", "tokenizer"];
+    let options = arguments.read("options", |options| options.object("options, an object")?.only(known))?;
+    let option = |name: &str| options.map_or(Ok(None), |options| options.get(name));
+    let files = option("files")?;
     let mut world = World::new(files.is_some());
     if let Some(files) = files {
         add_files(&mut world, files, &limits, &mut diagnostics)?;
     }
-    let options = arguments.read("options", |options| options.object("options, an object")?.only(&["tokenizer"]))?;
-    let given = options.map(|options| options.get("tokenizer")).transpose()?.flatten();
-    let tokenizer = given.map_or_else(|| input.get("tokenizer"), |tokenizer| Ok(Some(tokenizer)))?;
+    let tokenizer = option("tokenizer")?.map_or_else(|| input.get("tokenizer"), |tokenizer| Ok(Some(tokenizer)))?;
     answer(Asked { request: root, limits, tokenizer, host, since: Some(before), diagnostics }, world, Vec::new())
 }
 

@@ -229,7 +229,7 @@ proptest! {
         let list = list(&files);
         let (before, after) = (load(&request(agent, &list, &[])), load(&request(agent, &list, &[READ])));
         let changes = call("newSince", &json!({ "chain": before, "next": after })).unwrap();
-        let continued = call("newSince", &json!({ "chain": before, "next": { "path": READ }, "files": list })).unwrap();
+        let continued = call("newSince", &json!({ "chain": before, "next": { "path": READ }, "options": { "files": list } })).unwrap();
         prop_assert_eq!(&continued["append"], &changes["append"]);
         prop_assert_eq!(&continued["stale"], &changes["stale"]);
         prop_assert_eq!(&continued["result"], &after);

@@ -34,13 +34,13 @@ fn an_access_appends_pieces() {
     let files = files("root");
     let chain = started(&files);
     let access = json!({ "path": "/r/api/main.ts" });
-    let next = call("newSince", &json!({ "chain": chain, "next": access, "files": files })).unwrap();
+    let next = call("newSince", &json!({ "chain": chain, "next": access, "options": { "files": files } })).unwrap();
     assert_eq!(next["status"], "ready");
     assert_eq!(texts(&next["append"]), [("context", "api")]);
     assert_eq!(next["append"][0]["step"], 1);
     assert_eq!(next["stale"], json!([]));
     // The result continues in turn, and loads nothing twice.
-    let again = json!({ "chain": next["result"], "next": [access, { "path": "/r/api/other.ts" }], "files": files });
+    let again = json!({ "chain": next["result"], "next": [access, { "path": "/r/api/other.ts" }], "options": { "files": files } });
     let again = call("newSince", &again).unwrap();
     assert_eq!((&again["append"], &again["stale"]), (&json!([]), &json!([])));
     assert_eq!(again["result"]["request"]["access"].as_array().unwrap().len(), 3);
@@ -80,15 +80,16 @@ fn a_body_of_a_skill_is_loaded_on_request() {
     let chain = started(&files);
     assert_eq!(texts(&chain["pieces"]), [("skill", "- deploy: Deploys."), ("context", "root")]);
     let request = json!({ "path": SKILL, "verb": "skill" });
-    let next = call("newSince", &json!({ "chain": chain, "next": request, "files": files })).unwrap();
+    let next = call("newSince", &json!({ "chain": chain, "next": request, "options": { "files": files } })).unwrap();
     assert_eq!(texts(&next["append"]), [("skillBody", "Run it.")]);
     assert_eq!((&next["append"][0]["placement"], &next["append"][0]["path"]), (&json!("tool"), &json!(SKILL)));
     assert_eq!(next["append"][0]["setting"], chain["pieces"][0]["setting"]);
     assert_eq!(next["result"]["messages"].as_array().unwrap().last().unwrap()["text"], "Run it.");
-    let twice = call("newSince", &json!({ "chain": next["result"], "next": request, "files": files })).unwrap();
+    let twice =
+        call("newSince", &json!({ "chain": next["result"], "next": request, "options": { "files": files } })).unwrap();
     assert_eq!(twice["append"], json!([]));
     let missing = json!({ "path": "/r/.claude/skills/none/SKILL.md", "verb": "skill" });
-    let missing = call("newSince", &json!({ "chain": chain, "next": missing, "files": files })).unwrap();
+    let missing = call("newSince", &json!({ "chain": chain, "next": missing, "options": { "files": files } })).unwrap();
     assert_eq!(missing["append"], json!([]));
     let decided = missing["result"]["decisions"].as_array().unwrap().iter().any(|file| file["outcome"] == "missing");
     assert!(decided);
@@ -106,13 +107,14 @@ fn a_body_of_a_skill_is_loaded_on_request() {
 fn what_changed_is_stale() {
     let chain = started(&files("root"));
     let changed = json!({ "path": "/r/CLAUDE.md", "verb": "changed" });
-    let next = call("newSince", &json!({ "chain": chain, "next": changed, "files": files("new") })).unwrap();
+    let next =
+        call("newSince", &json!({ "chain": chain, "next": changed, "options": { "files": files("new") } })).unwrap();
     assert_eq!(texts(&next["append"]), [("context", "new")]);
     assert_eq!(texts(&next["stale"]), [("context", "root")]);
     assert_eq!(next["result"]["request"]["access"], json!([]));
     // A retraction is stale too.
     let gone = json!([{ "path": "/r/.git/HEAD", "content": "" }]);
-    let next = call("newSince", &json!({ "chain": chain, "next": changed, "files": gone })).unwrap();
+    let next = call("newSince", &json!({ "chain": chain, "next": changed, "options": { "files": gone } })).unwrap();
     assert_eq!(next["append"], json!([]));
     assert_eq!(next["stale"].as_array().unwrap().len(), 2);
 }
@@ -122,7 +124,8 @@ fn wrong_input_is_an_error() {
     let files = files("root");
     let chain = started(&files);
     for next in [json!(5), json!({ "path": "relative" }), json!({ "path": "/r", "verb": "open" }), json!([[]])] {
-        let error = call("newSince", &json!({ "chain": chain, "next": next, "files": files })).unwrap_err();
+        let error =
+            call("newSince", &json!({ "chain": chain, "next": next, "options": { "files": files } })).unwrap_err();
         assert!(matches!(error.code(), Code::InvalidInput | Code::UnknownValue), "{next}: {error}");
     }
     let error = call("newSince", &json!({ "chain": { "pieces": [] }, "next": { "path": "/r" } })).unwrap_err();

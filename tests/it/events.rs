@@ -100,7 +100,7 @@ fn times_are_numbers_or_texts() {
         read(Format::EventsV1, &bytes(&[event]), false).0.turns[0].timestamp.clone()
     };
     assert_eq!(time(json!(1_772_445_600)).as_deref(), Some("2026-03-02T10:00:00Z"));
-    assert_eq!(time(json!(1_772_445_600.5)).as_deref(), Some("2026-03-02T10:00:00.5Z"));
+    assert_eq!(time(json!(1_772_445_600.5)).as_deref(), Some("2026-03-02T10:00:00.500Z"));
     assert_eq!(time(json!("2026-03-02T10:00:00+01:00")).as_deref(), Some("2026-03-02T10:00:00+01:00"));
     for none in [json!("yesterday"), json!(1e300), json!(-1e300), json!(null), json!(true)] {
         assert_eq!(time(none), None);

@@ -129,9 +129,9 @@ export function newSince(
   options: ReadonlyData<NewSinceOptions> = {},
 ): AgentFileChanges | NewAgentFilesPlan {
   checkedObject(chain, "chain");
-  const { files, ...rest } = checkedOptions(options, ["files", "tokenizer"]);
+  const given = checkedOptions(options, ["files", "tokenizer"]);
   const { pieces, request } = guarded("chain", () => ({ pieces: chain.pieces, request: chain.request }));
-  return callJson("newSince", { chain: { pieces, request }, next, files, options: rest }) as
+  return callJson("newSince", { chain: { pieces, request }, next, options: given }) as
     AgentFileChanges | NewAgentFilesPlan;
 }
 
