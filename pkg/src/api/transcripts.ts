@@ -3,7 +3,7 @@
 import { callJson } from "../call.js";
 import { CtxweaveError } from "../error.js";
 import { asBytes } from "../source.js";
-import { customFormats } from "./commits/formats.js";
+import { customFormats, withFormats } from "./commits/formats.js";
 import type {
   ContextAtOptions,
   ForkBase,
@@ -114,9 +114,7 @@ export async function joinFork(
  * @throws {CtxweaveError} `invalid_blob` for an unreadable blob
  */
 export function translateTranscript(request: ReadonlyData<TranslateRequest>): TranslatedTranscript {
-  const custom = customFormats();
-  const given = custom.formats && typeof request === "object" ? { ...custom, ...request } : request;
-  return callJson("translateTranscript", given) as TranslatedTranscript;
+  return callJson("translateTranscript", withFormats(request, "request")) as TranslatedTranscript;
 }
 
 /**

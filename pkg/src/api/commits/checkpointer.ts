@@ -14,7 +14,7 @@ import type {
   OfferedCommit,
 } from "../../types/commits.js";
 import { messageBytes } from "./bytes.js";
-import { customFormats } from "./formats.js";
+import { withFormats } from "./formats.js";
 import { type Handle as AnyHandle, Handles } from "../handles.js";
 import type { ReadonlyData } from "../../types/common.js";
 
@@ -26,9 +26,7 @@ const checkpointers = new Handles<AnyHandle & { raw: glue.Checkpointer }>("check
  */
 export class Checkpointer {
   constructor(options: CheckpointerOptions) {
-    const custom = customFormats();
-    const given = custom.formats && typeof options === "object" ? { ...custom, ...options } : options;
-    const { json } = writeRequest(given);
+    const { json } = writeRequest(withFormats(options, "options"));
     checkpointers.set(this, { raw: call((wasm) => new wasm.Checkpointer(json)) });
   }
 

@@ -2,6 +2,7 @@
 
 import { callJson } from "../../call.js";
 import type { CustomFormat } from "../../types/commits.js";
+import { guarded } from "../../source.js";
 import { checkedObject, invalid } from "../checked.js";
 
 const registered = new Map<string, CustomFormat>();
@@ -13,17 +14,23 @@ const registered = new Map<string, CustomFormat>();
  *   `like` that cannot read what `join` yields; `unknown_value`
  */
 export function registerFormat(format: CustomFormat): void {
-  const { name, join, like } = checkedObject(format, "format");
-  const checked: CustomFormat = { name, join, ...(like !== undefined && { like }) };
-  callJson("registerFormat", { format: { ...format } });
-  const known = registered.get(name);
-  if (known && (known.join !== join || known.like !== like)) {
+  checkedObject(format, "format");
+  const given = guarded("format", () => ({ ...format }));
+  callJson("registerFormat", { format: given });
+  const known = registered.get(given.name);
+  if (known && (known.join !== given.join || (known.like ?? undefined) !== (given.like ?? undefined))) {
     throw invalid("name", "a name that is not registered with another definition");
   }
-  registered.set(name, checked);
+  registered.set(given.name, given);
 }
 
 /** The registered formats, for a request. */
 export function customFormats(): { formats?: CustomFormat[] } {
   return registered.size === 0 ? {} : { formats: [...registered.values()] };
+}
+
+/** A request with the registered formats. */
+export function withFormats<Request>(request: Request, path: string): Request {
+  if (registered.size === 0 || typeof request !== "object" || request === null) return request;
+  return guarded(path, () => ({ ...customFormats(), ...request }));
 }

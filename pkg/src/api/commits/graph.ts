@@ -26,8 +26,9 @@ import type {
 import { guarded } from "../../source.js";
 import { checkedObject, checkedOptions, invalid } from "../checked.js";
 import { checkedBytes, textBytes } from "./bytes.js";
+import { withFormats } from "./formats.js";
 import { type Handle as AnyHandle, Handles } from "../handles.js";
-import { appendBlob, asked, finished, Verification, verified, withFormats } from "./materialization.js";
+import { appendBlob, asked, finished, Verification, verified } from "./materialization.js";
 import type { ReadonlyData } from "../../types/common.js";
 
 export const graphs = new Handles<AnyHandle & { raw: glue.CommitGraph }>("graph", "records");
@@ -153,7 +154,7 @@ export class CommitGraph {
    * @throws {CtxweaveError} `commit_not_found`, `chain_cycle`, `stop_not_in_chain`; never plans a shorter history
    */
   planMaterialization(request: MaterializationRequest): MaterializationPlan {
-    return callMethod(this, "planMaterialization", withFormats(request)) as MaterializationPlan;
+    return callMethod(this, "planMaterialization", withFormats(request, "request")) as MaterializationPlan;
   }
 
   /**

@@ -16,12 +16,6 @@ export function asked(plan: MaterializationRequest & Partial<MaterializationPlan
   return writeRequest({ ...customFormats(), ...given, refs: undefined, steps: undefined, diagnostics: undefined }).json;
 }
 
-/** A request with the registered formats. */
-export function withFormats(request: MaterializationRequest): MaterializationRequest {
-  const custom = customFormats();
-  return custom.formats && typeof request === "object" ? { ...custom, ...guarded("request", () => request) } : request;
-}
-
 /**
  * Validates a blob and appends it, if the result contains it unchanged. Returns false, and does nothing, if the host has
  * to verify it first.

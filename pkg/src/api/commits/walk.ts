@@ -14,7 +14,7 @@ import type {
 } from "../../types/commits.js";
 import { textBytes } from "./bytes.js";
 import { type Handle as AnyHandle, Handles } from "../handles.js";
-import { withFormats } from "./materialization.js";
+import { withFormats } from "./formats.js";
 
 export const walks = new Handles<AnyHandle & { raw: glue.ChainWalk }>("walk", "commit");
 
@@ -50,7 +50,7 @@ export class ChainWalk {
    * @throws {CtxweaveError} `invalid_input` before that, or for a `commit` or `stop` other than the walk's
    */
   planMaterialization(request: MaterializationRequest): MaterializationPlan {
-    return callMethod(this, "planMaterialization", withFormats(request)) as MaterializationPlan;
+    return callMethod(this, "planMaterialization", withFormats(request, "request")) as MaterializationPlan;
   }
 
   /** Frees the memory; no method can be called afterwards. */
