@@ -24,8 +24,8 @@ interface Changes<Inputs> {
 
 /** What the worker of a view offers. */
 export interface MirrorWorker<Inputs, Results> {
-  /** Computes from new inputs; the results are reported also when they change later. */
-  compute(changes: Changes<Inputs>, report: (results: Results) => void): Promise<void>;
+  /** Computes from new inputs; results are reported if they changed, also later. */
+  compute(changes: Changes<Inputs>, report: (changed: Partial<Results>) => void): Promise<void>;
   /** Computes something once, from the current inputs. */
   answer(question: string): unknown;
 }
@@ -59,8 +59,9 @@ export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | 
   const answered = signal<Inputs | undefined>(undefined);
   const isBusy = signal(false);
   let remote: Remote<MirrorWorker<Inputs, Results>> | undefined;
-  /** What the worker has. */
+  /** What the worker has, and what it reported. */
   let sent: Inputs | undefined;
+  let last: Results | undefined;
   const run = async (): Promise<void> => {
     const { proxy, wrap } = await import("comlink");
     remote ??= wrap<MirrorWorker<Inputs, Results>>(self.start());
@@ -74,11 +75,12 @@ export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | 
       [sent, isFirst] = [now, false];
       await remote.compute(
         changes as never,
-        proxy((next: Results) => {
+        proxy((changed: Partial<Results>) => {
+          last = { ...last, ...changed } as Results;
           if (given.peek() === undefined) return;
           batch(() => {
             answered.value = now;
-            results.value = next;
+            results.value = last;
           });
         }) as never,
       );
@@ -121,14 +123,21 @@ function changesOf<Inputs extends WithText>(before: Inputs | undefined, now: Inp
   return { inputs: Object.fromEntries(changed) as Partial<Inputs>, edits };
 }
 
-/** The worker's side: `apply` sets the inputs, `read` computes the results from them. */
-export function mirrorWorker<Inputs extends WithText, Results>(
+interface WorkerOptions<Results> {
+  /** What the page may ask. */
+  answers: Record<string, () => unknown>;
+  move: (changed: Partial<Results>) => Partial<Results>;
+}
+
+/** The worker's side: `apply` sets the inputs, `read` computes the results from them; `move` prepares them for sending. */
+export function mirrorWorker<Inputs extends WithText, Results extends object>(
   ready: Promise<unknown>,
   apply: (inputs: Inputs) => void,
   read: () => Results,
-  answers: Record<string, () => unknown> = {},
+  { answers = {}, move }: Partial<WorkerOptions<Results>> = {},
 ): MirrorWorker<Inputs, Results> {
   let stop: (() => void) | undefined;
+  let last: Partial<Results> = {};
   let inputs: Inputs | undefined;
   return {
     async compute({ inputs: changes, edits }, report) {
@@ -138,7 +147,14 @@ export function mirrorWorker<Inputs extends WithText, Results>(
       inputs = { ...before, ...changes } as Inputs;
       if (edits && before) inputs.text = applyEdits(before.text, edits);
       apply(inputs);
-      stop = effect(() => void report(read()));
+      stop = effect(() => {
+        const all = read();
+        const names = Object.keys(all) as (keyof Results)[];
+        const changed = names.filter((name) => last[name] !== all[name] || !(name in last));
+        last = all;
+        const results = Object.fromEntries(changed.map((name) => [name, all[name]])) as Partial<Results>;
+        void report(move ? move(results) : results);
+      });
     },
     answer: (question) => answers[question]?.(),
   };

@@ -1,6 +1,6 @@
 /** The worker that computes the state of large chats. */
 
-import { batch, effect } from "@preact/signals";
+import { batch, computed, effect } from "@preact/signals";
 import { expose } from "comlink";
 import { init } from "ctxweave/chat";
 import type { FitReport } from "ctxweave/chat";
@@ -61,20 +61,21 @@ function withRequests(compared: Compared): Compared {
   return { ...compared, pins };
 }
 
-/** What the page shows, without messages: to receive ten thousand of them blocks it for longer than a frame. */
-const read = (): ChatResults => {
-  const all = {
-    given: shortenedGiven(given.value),
-    items: items.value.map(shortened),
-    shown: shortenedShown(shown.value),
-  };
-  if (tab.value === "json") return { ...all, texts: texts.value };
-  if (tab.value === "cache") return { ...all, turns: turns.value };
-  if (tab.value === "compare") return { ...all, comparison: shortenedComparison() };
-  return all;
-};
+// What the page shows, without messages: to receive ten thousand of them blocks it for longer than a frame.
+const shortGiven = computed(() => shortenedGiven(given.value));
+const shortItems = computed(() => items.value.map(shortened));
+const shortShown = computed(() => shortenedShown(shown.value));
 
-expose(mirrorWorker(ready, apply, read, { code: codeOfChat }));
+const read = (): ChatResults => ({
+  given: shortGiven.value,
+  items: shortItems.value,
+  shown: shortShown.value,
+  ...(tab.value === "json" ? { texts: texts.value } : {}),
+  ...(tab.value === "cache" ? { turns: turns.value } : {}),
+  ...(tab.value === "compare" ? { comparison: shortenedComparison() } : {}),
+});
+
+expose(mirrorWorker(ready, apply, read, { answers: { code: codeOfChat } }));
 
 // As in the view: the counts become exact once the vocabulary of the model is loaded.
 void ready.then(() =>

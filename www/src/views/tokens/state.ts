@@ -48,38 +48,48 @@ export const remote = mirror<{ text: string; settings: Settings }, TokenResults>
 const mirrored = signal<string | undefined>(undefined);
 
 /** The worker's side of the same. */
-export const ofPage = (
-  ready: Promise<unknown>,
-  transfer: (results: TokenResults, buffers: ArrayBuffer[]) => TokenResults,
-) =>
+export const ofPage = (ready: Promise<unknown>, transfer: <T>(results: T, buffers: ArrayBuffer[]) => T) =>
   mirrorWorker(
     ready,
     (inputs: { text: string; settings: Settings }) => {
       mirrored.value = inputs.text;
       settings.value = inputs.settings;
     },
-    (): TokenResults => {
-      const all = spans.value;
-      // Copies are moved to the page, which would be blocked if it had to copy them.
-      const moved = (of: Uint32Array): Uint32Array<ArrayBuffer> => {
-        const copy = new Uint32Array(of);
-        buffers.push(copy.buffer);
-        return copy;
-      };
-      const buffers: ArrayBuffer[] = [];
-      const shown = all && { ...all, ids: moved(all.ids), ends: moved(all.ends) };
-      const { ends: boxEnds, tokens: boxTokens } = boxes.value;
-      const results: TokenResults = {
-        spans: shown,
-        total: total.value,
-        boxes: { ends: moved(boxEnds), tokens: moved(boxTokens), ...(shown ? { ids: shown.ids } : {}) },
-        blocks: blocks.value,
-        cut: cut.value,
-        pieces: pieces.value,
-      };
-      return transfer(results, buffers);
-    },
+    (): TokenResults => ({
+      spans: spans.value,
+      total: total.value,
+      boxes: boxes.value,
+      blocks: blocks.value,
+      cut: cut.value,
+      pieces: pieces.value,
+    }),
+    { move: (changed) => moved(changed, transfer) },
   );
+
+/** Results with copies of their arrays, which are moved to the page: it would be blocked if it had to copy them. */
+function moved(
+  changed: Partial<TokenResults>,
+  transfer: <T>(results: T, buffers: ArrayBuffer[]) => T,
+): Partial<TokenResults> {
+  const copies = new Map<Uint32Array, Uint32Array<ArrayBuffer>>();
+  const copy = (of: Uint32Array): Uint32Array<ArrayBuffer> => {
+    const made = copies.get(of) ?? new Uint32Array(of);
+    copies.set(of, made);
+    return made;
+  };
+  const { spans: all, boxes: some } = changed;
+  const results = {
+    ...changed,
+    ...(all ? { spans: { ...all, ids: copy(all.ids), ends: copy(all.ends) } } : {}),
+    ...(some
+      ? { boxes: { ends: copy(some.ends), tokens: copy(some.tokens), ...(some.ids ? { ids: copy(some.ids) } : {}) } }
+      : {}),
+  };
+  return transfer(
+    results,
+    [...copies.values()].map(({ buffer }) => buffer),
+  );
+}
 
 /** The text that the results are of: the current one, or that of a moment ago. */
 const local = signal("");
