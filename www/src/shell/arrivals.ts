@@ -32,6 +32,8 @@ interface Arrival {
   /** The kind of a folder as a whole, if its paths identify one. */
   folder: Guess | undefined;
   items: readonly Item[];
+  /** Size of the largest file, once it is known. */
+  largest?: number;
   /** Whether more items follow. */
   isReading: boolean;
   open?: OpenItem;
@@ -109,6 +111,7 @@ async function list(name: string, found: readonly FoundFile[], { as, preferred }
   for (let at = 0; at < found.length; at += AT_ONCE) {
     const some = found.slice(at, at + AT_ONCE);
     const given = await Promise.all(some.map(async ({ path, file }) => ({ path, file: (await file()) as Blob })));
+    update({ largest: Math.max(...given.map((one) => one.file.size)) });
     await addFiles(given, (items) => {
       if (isLast()) update({ items: [...(arrival.peek()?.items ?? []), ...items] });
     });

@@ -1,7 +1,9 @@
+import { effect } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { arrive, arriveText, opener, type Opener } from "../shell/arrivals.js";
+import { arrival, arrive, arriveText, opener, type Opener } from "../shell/arrivals.js";
 import { currentView } from "../shell/route.js";
 import type { FoundFile } from "./open-folder.js";
+import { LARGE } from "./text-parts.js";
 
 /** Registers how the open view opens incoming items. */
 export function useOpener(mine: Opener): void {
@@ -14,6 +16,17 @@ export function useOpener(mine: Opener): void {
     () => () => {
       if (opener.peek()?.view === view) opener.value = undefined;
     },
+    [],
+  );
+}
+
+/** Starts the worker of a view when a large file arrives, while the file is read. */
+export function usePrepared({ prepare }: { prepare: () => Promise<void> }): void {
+  useEffect(
+    () =>
+      effect(() => {
+        if ((arrival.value?.largest ?? 0) > LARGE) void prepare().catch(() => undefined);
+      }),
     [],
   );
 }

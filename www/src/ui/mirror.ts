@@ -42,6 +42,8 @@ export interface Mirror<Inputs, Results> {
   isBusy: Signal<boolean>;
   /** Starts the worker. Set by the view, since the module with the state is also part of the worker. */
   start: () => Worker;
+  /** Starts the worker before it is needed. */
+  prepare: () => Promise<void>;
   /** Asks the worker, which has the inputs of the last results. */
   ask: (question: string) => Promise<unknown>;
 }
@@ -62,9 +64,12 @@ export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | 
   /** What the worker has, and what it reported. */
   let sent: Inputs | undefined;
   let last: Results | undefined;
+  const prepare = async (): Promise<Remote<MirrorWorker<Inputs, Results>>> => {
+    const { wrap } = await import("comlink");
+    return (remote ??= wrap<MirrorWorker<Inputs, Results>>(self.start()));
+  };
   const run = async (): Promise<void> => {
-    const { proxy, wrap } = await import("comlink");
-    remote ??= wrap<MirrorWorker<Inputs, Results>>(self.start());
+    const [{ proxy }, worker] = [await import("comlink"), await prepare()];
     let isFirst = true;
     while (given.peek() !== undefined && (isFirst || sent !== given.peek())) {
       // While the user types, only the last state is sent.
@@ -73,7 +78,7 @@ export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | 
       if (now === undefined) break;
       const changes = changesOf(sent, now);
       [sent, isFirst] = [now, false];
-      await remote.compute(
+      await worker.compute(
         changes as never,
         proxy((changed: Partial<Results>) => {
           last = { ...last, ...changed } as Results;
@@ -95,6 +100,7 @@ export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | 
     start: () => {
       throw new Error("the view has no worker");
     },
+    prepare: async () => void (await prepare()),
     ask: async (question) => remote?.answer(question),
   };
   if (!isWorker) {

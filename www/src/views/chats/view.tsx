@@ -6,7 +6,7 @@ import { Findings } from "../../ui/findings.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import type { Code } from "../../ui/code.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
-import { useOpener } from "../../ui/drop.js";
+import { useOpener, usePrepared } from "../../ui/drop.js";
 import { JsonText } from "../../ui/json-view.js";
 import { MessageText } from "../../ui/message.js";
 import { OpenFile } from "../../ui/open-file.js";
@@ -80,6 +80,7 @@ export function ChatsView() {
   }, []);
   const ready = own.value.value !== undefined;
   const onSession = (turns: SessionTurns): void => void openSession(turns);
+  usePrepared(remote);
   useOpener({ hint: "Drop the chat to open it", ready, onFile: read, onSession });
   return (
     <div class="loom">

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
-import { useOpener } from "../../ui/drop.js";
+import { useOpener, usePrepared } from "../../ui/drop.js";
 import { Segmented } from "../../ui/fields.js";
 import { count } from "../../ui/format.js";
 import { ProblemNotice } from "../../ui/notice.js";
@@ -45,6 +45,7 @@ export function TokensView() {
   // which may be read again.
   useEffect(follow, []);
   const ready = own.value.value !== undefined;
+  usePrepared(remote);
   useOpener({ hint: "Drop a text, or a model's tokenizer.json", ready, onFile: (file) => void openFile(file) });
   return (
     <div class="loom tokens-view">
