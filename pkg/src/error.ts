@@ -59,8 +59,7 @@ export const CtxweaveError: CtxweaveErrorConstructor = class extends Error {
     if (!Object.is(this, CtxweaveError)) return Function.prototype[Symbol.hasInstance].call(this, value);
     return typeof value === "object" && value !== null && brand in value;
   }
-
-  static {
-    Object.defineProperty(this.prototype, brand, { value: true });
-  }
 } as unknown as CtxweaveErrorConstructor;
+
+// Not in a static block: the Babel preset of React Native rejects these.
+Object.defineProperty(CtxweaveError.prototype, brand, { value: true });

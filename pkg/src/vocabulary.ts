@@ -31,7 +31,7 @@ type AsyncSource =
 /** How to fetch an asset. */
 export interface VocabularyOptions {
   /** Where it comes from. Defaults to the package's file, or to its packed form if a bundler left the file out. */
-  source?: VocabularySource;
+  source?: VocabularySource | undefined;
   /**
    * Called as bytes arrive over the network, with the number of bytes so far and the total if known; for other sources
    * once, at the end.

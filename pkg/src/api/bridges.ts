@@ -3,7 +3,7 @@
 import { callJson } from "../call.js";
 import type { ConvertedChat } from "../types/chat.js";
 import type { LoomChatOptions } from "../types/bridges.js";
-import type { ReadonlyData } from "../types/common.js";
+import type { ReadonlyData, WithUnknownFields } from "../types/common.js";
 import type { LoomTreeData } from "../types/loom.js";
 
 /**
@@ -12,7 +12,7 @@ import type { LoomTreeData } from "../types/loom.js";
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function loomTreeToChat<Message = unknown>(
-  tree: ReadonlyData<LoomTreeData>,
+  tree: ReadonlyData<WithUnknownFields<LoomTreeData>>,
   options: ReadonlyData<LoomChatOptions>,
 ): ConvertedChat<Message> {
   return callJson("loomTreeToChat", { tree, options }) as ConvertedChat<Message>;

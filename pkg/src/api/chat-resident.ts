@@ -9,6 +9,7 @@ import { fieldsOf, writeRequest } from "../request.js";
 import { call } from "../runtime.js";
 import type { Target } from "../types/bodies.js";
 import type {
+  AtMostOneLimit,
   ChatFormat,
   ChatOptions,
   ChatTree,
@@ -46,7 +47,7 @@ import {
  */
 export class Chat<Message = unknown> {
   /** @throws {CtxweaveError} with one of the codes in docs/errors.md */
-  constructor(options: ReadonlyData<ChatOptions<Message>>) {
+  constructor(options: ReadonlyData<ChatOptions<Message> & AtMostOneLimit>) {
     const given = copied(options as ChatOptions);
     const { target, pinned, previous, ...rest } = given;
     const own = { ...rest, ...(typeof pinned !== "function" && pinned !== undefined && { pinned }) };
@@ -136,7 +137,7 @@ export class Chat<Message = unknown> {
    * exceeded. Passing `options`, merged over those of the chat, makes it a preview that the next fit does not continue
    * from; another `format`, `tokenizer`, `model`, `system` or `tools` recounts everything.
    */
-  fit(options?: ReadonlyData<ChatOptions<Message>>): Omit<FitResult<Message[]>, "state"> {
+  fit(options?: ReadonlyData<ChatOptions<Message> & AtMostOneLimit>): Omit<FitResult<Message[]>, "state"> {
     const given = options === undefined ? undefined : copied(options as ChatOptions);
     return handles.use(this, (handle) => fit(handle, given)) as FitResult<Message[]>;
   }
@@ -151,12 +152,12 @@ export class Chat<Message = unknown> {
    * format, the messages are converted by `convertMessages`, whose diagnostics are in the report of
    * {@link Chat.requestBodyWithReport}.
    */
-  requestBody(options?: ReadonlyData<ChatOptions<Message>>): Uint8Array<ArrayBuffer> {
+  requestBody(options?: ReadonlyData<ChatOptions<Message> & AtMostOneLimit>): Uint8Array<ArrayBuffer> {
     return this.requestBodyWithReport(options).body;
   }
 
   /** The same, with the report of the fit; its diagnostics include content that the provider cannot express. */
-  requestBodyWithReport(options?: ReadonlyData<ChatOptions<Message>>): {
+  requestBodyWithReport(options?: ReadonlyData<ChatOptions<Message> & AtMostOneLimit>): {
     body: Uint8Array<ArrayBuffer>;
     report: FitReport;
   } {

@@ -21,11 +21,11 @@ export interface TruncateOptions extends CountOptions {
   /**
    * The part to remove: the `end`, the `start`, or the `middle`, which keeps about as much of both ends. Default `end`.
    */
-  side?: "end" | "start" | "middle";
+  side?: "end" | "start" | "middle" | undefined;
   /** Where it may be cut. Default `token`. */
-  boundary?: TextBoundary;
+  boundary?: TextBoundary | undefined;
   /** Text that replaces the removed part; it is counted. Default none. */
-  marker?: string;
+  marker?: string | undefined;
 }
 
 /** A truncated text. */
@@ -70,17 +70,17 @@ export interface SplitOptions extends CountOptions {
    * Maximum tokens repeated from the end of a piece at the beginning of the next: at most half of `maxTokens`. Default
    * 0.
    */
-  overlap?: number;
+  overlap?: number | undefined;
   /**
    * Where to cut. A stretch without such a boundary is cut between words, and a long word between grapheme clusters.
    * Default `token`, for Markdown `line`.
    */
-  boundary?: TextBoundary;
+  boundary?: TextBoundary | undefined;
   /**
    * Whether the text is Markdown: a piece ends with a section, otherwise with a block, if possible. Blocks are
    * paragraphs, lists, tables and fenced code; a heading stays with the text after it. Default false.
    */
-  markdown?: boolean;
+  markdown?: boolean | undefined;
 }
 
 /** A piece of a text. */

@@ -27,7 +27,7 @@ import type {
   WatchOptions,
 } from "../types/folders.js";
 import type { FileContent } from "../types/workspace.js";
-import type { ReadonlyData } from "../types/common.js";
+import type { ReadonlyData, WithUnknownFields } from "../types/common.js";
 
 /**
  * Parses a context file: front matter, title, description, sections, bullets.
@@ -74,7 +74,7 @@ export function renderContextPrompt(
  */
 export function watchersOf(
   changedPath: string,
-  files: readonly ContextFile[] | readonly ContextWatchRecord[],
+  files: readonly WithUnknownFields<ContextFile>[] | readonly ContextWatchRecord[],
   options?: WatchOptions,
 ): Watcher[] {
   return callJson("watchersOf", { changedPath, files, options }) as Watcher[];
@@ -86,7 +86,7 @@ export function watchersOf(
  */
 export function bubble(
   changedPaths: readonly string[],
-  files: readonly ContextFile[] | readonly ContextWatchRecord[],
+  files: readonly WithUnknownFields<ContextFile>[] | readonly ContextWatchRecord[],
   options?: BubbleOptions,
 ): Notified[] {
   return callJson("bubble", { changedPaths, files, options }) as Notified[];
@@ -107,7 +107,7 @@ export function migrateLegacyContexts(input: ReadonlyData<LegacyMigrationInput>)
 }
 
 /** The rows of `context_watches` for the watches of all files. */
-export function contextWatchRecords(files: readonly ContextFile[]): ContextWatchRecords {
+export function contextWatchRecords(files: readonly WithUnknownFields<ContextFile>[]): ContextWatchRecords {
   return callJson("contextWatchRecords", { files }) as ContextWatchRecords;
 }
 

@@ -1,7 +1,7 @@
 /** Files of other looms and chat exports. */
 
 import { callJson } from "../call.js";
-import type { ReadonlyData } from "../types/common.js";
+import type { ReadonlyData, WithUnknownFields } from "../types/common.js";
 import type {
   ExportFormat,
   ExportOptions,
@@ -33,7 +33,7 @@ export function importLoom(file: LoomFile, options?: ReadonlyData<ImportLoomOpti
  * @throws {CtxweaveError} `invalid_input` for an invalid tree, `node_not_found` for a missing `tip`
  */
 export function exportLoom(
-  tree: ReadonlyData<LoomTreeData | ImportedTreeData>,
+  tree: ReadonlyData<WithUnknownFields<LoomTreeData | ImportedTreeData>>,
   format: ExportFormat,
   options?: ReadonlyData<ExportOptions>,
 ): string {

@@ -7,7 +7,7 @@ import type * as glue from "../glue.js";
 import { writeRequest } from "../request.js";
 import { call } from "../runtime.js";
 import { asBytes, guarded, reasonOf } from "../source.js";
-import type { Diagnostic, ReadonlyData } from "../types/common.js";
+import type { Diagnostic, ReadonlyData, WithUnknownFields } from "../types/common.js";
 import type { BufferAssembly, Cut, DialogueAssembly, LoomNode, LoomTreeData } from "../types/loom.js";
 import type {
   ChangeReport,
@@ -49,7 +49,7 @@ import { type KeptMessages, unpackAssembly, unpackDialogue, unpackReport } from 
  */
 export class LoomTree {
   /** @param tree the tree, or the bytes of its JSON */
-  constructor(tree: ReadonlyData<LoomTreeData> | ArrayBuffer | ArrayBufferView) {
+  constructor(tree: ReadonlyData<WithUnknownFields<LoomTreeData>> | ArrayBuffer | ArrayBufferView) {
     const json = asBytes(tree, "tree") ?? writeRequest(tree).json;
     const raw = call((wasm) => new wasm.LoomTree(json));
     handles.set(this, { raw, defaults: {}, kept: { number: 0, messages: [] } });

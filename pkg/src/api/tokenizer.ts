@@ -24,7 +24,7 @@ export interface EncodeOptions extends TokenOptions {
    * Special tokens, such as `<|endoftext|>`, to encode as such: all of the vocabulary's, or those listed. All others
    * are plain text. Default none.
    */
-  allowedSpecial?: "all" | readonly string[];
+  allowedSpecial?: "all" | readonly string[] | undefined;
 }
 
 /**

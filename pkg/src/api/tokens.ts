@@ -9,7 +9,7 @@ import { checkedList, checkedText, invalid, onlyTokenizer } from "./checked.js";
 /** How to count tokens. */
 export interface CountOptions {
   /** Default `heuristic`. */
-  tokenizer?: Tokenizer | OwnTokenizer;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
 }
 
 /** Counts the tokens of a text. */
@@ -58,9 +58,9 @@ function isCustom(options: CountOptions | undefined): boolean {
 
 /** A tool call in OpenAI's format. */
 export interface ChatToolCall {
-  type?: "function" | "custom";
-  function?: { name: string; arguments: string };
-  custom?: { name: string; input: string };
+  type?: "function" | "custom" | undefined;
+  function?: { name: string; arguments: string } | undefined;
+  custom?: { name: string; input: string } | undefined;
 }
 
 /** A part of a message in OpenAI's format. */
@@ -76,31 +76,31 @@ export type ChatPart =
 export interface ChatMessage {
   role: string;
   /** Text, or parts of it; `null` for a message with only calls. */
-  content?: string | null | readonly ChatPart[];
-  name?: string;
-  refusal?: string | null;
-  reasoning_content?: string | null;
-  tool_calls?: readonly ChatToolCall[] | null;
-  function_call?: { name: string; arguments: string } | null;
+  content?: string | null | readonly ChatPart[] | undefined;
+  name?: string | undefined;
+  refusal?: string | null | undefined;
+  reasoning_content?: string | null | undefined;
+  tool_calls?: readonly ChatToolCall[] | null | undefined;
+  function_call?: { name: string; arguments: string } | null | undefined;
 }
 
 /** How to count a chat: its tokenizer and overheads. */
 export interface ChatCountOptions extends CountOptions {
   /** Both are read in the same way. `ctxweave` and `ctxweave/chat` support all formats. */
-  format?: "openai" | "generic";
+  format?: "openai" | "generic" | undefined;
   /** Selects the tokenizer, unless one is given, and the image prices. */
-  model?: string;
+  model?: string | undefined;
   /** Tokens per message. Default 3. */
-  perMessage?: number;
+  perMessage?: number | undefined;
   /** Tokens per name, except that of a `function`. Default 1. */
-  perName?: number;
+  perName?: number | undefined;
   /** Tokens per request. Default 3. */
-  perRequest?: number;
+  perRequest?: number | undefined;
   /**
    * Tool definitions, as a list. They cost their JSON, 10 tokens each and 12 for all of them; this rule is measured,
    * not published.
    */
-  tools?: unknown;
+  tools?: unknown | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** `ctxweave/ai-sdk`: fits messages of the AI SDK, directly or in hooks. Imports nothing from the SDK. */
 
 import { checkedList, checkedObject, checkedOptions, checkedText, invalid } from "../api/checked.js";
-import { type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
+import { type AtMostOneLimit, type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
 import { guarded } from "../source.js";
 import { fitter, given, type HookOptions, modelName } from "./hook.js";
 
@@ -39,10 +39,11 @@ type PrunedCalls = "all" | "before-last-message" | `before-last-${number}-messag
 export interface PruneOptions<Message> {
   messages: readonly Message[];
   /** Default `none`. */
-  reasoning?: "all" | "before-last-message" | "none";
+  reasoning?: "all" | "before-last-message" | "none" | undefined;
   /** The calls to remove, with their results. Default: none. */
-  toolCalls?: PrunedCalls | "none" | readonly { type: PrunedCalls; tools?: readonly string[] }[];
-  emptyMessages?: "remove";
+  toolCalls?:
+    PrunedCalls | "none" | readonly { type: PrunedCalls; tools?: readonly string[] | undefined }[] | undefined;
+  emptyMessages?: "remove" | undefined;
 }
 
 /**
@@ -115,7 +116,7 @@ export interface FitMiddleware {
  * Middleware for `wrapLanguageModel`: fits each prompt before it goes to the model, counting the tool definitions. The
  * application's messages are unchanged. See docs/hooks.md.
  */
-export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
+export function fitMiddleware(options: HookOptions & AtMostOneLimit = {}): FitMiddleware {
   const fit = fitter(options);
   return {
     specificationVersion: "v4",
@@ -148,7 +149,7 @@ export type FitPrepareStep = <Message>(step: {
  * A `prepareStep` that fits the messages of each step; returns nothing if they fit unchanged. In version 7 later steps
  * begin with its result: its marker or summary is recognized and replaced. See docs/hooks.md.
  */
-export function fitPrepareStep(options: HookOptions = {}): FitPrepareStep {
+export function fitPrepareStep(options: HookOptions & AtMostOneLimit = {}): FitPrepareStep {
   const fit = fitter(options);
   return async (step) => {
     const { messages, model, instructions } = guarded("step", () => ({ ...checkedObject(step, "step") }));

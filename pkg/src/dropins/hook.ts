@@ -4,6 +4,7 @@ import { checkedFunction, checkedList, checkedObject, invalid } from "../api/che
 import { CtxweaveError } from "../error.js";
 import { guarded } from "../source.js";
 import {
+  type AtMostOneLimit,
   Chat,
   type FitEdits,
   type FitOptions,
@@ -23,13 +24,13 @@ import { conversationKeys, Conversations, type FitStates } from "./conversations
  */
 export interface HookOptions<Message = unknown> extends Omit<FitSettings<Message>, "format" | "previous" | "costs"> {
   /** Gets the report of each fit. */
-  onReport?: (report: FitReport) => void;
+  onReport?: ((report: FitReport) => void) | undefined;
   /** Summarizes removed messages, at most once per step. */
-  summarize?: Summarize<Message>;
+  summarize?: Summarize<Message> | undefined;
   /** Returns the messages to send after `context_too_long`. Without it the error reaches the host. */
-  onTooLong?: (error: CtxweaveError, messages: Message[]) => Message[] | Promise<Message[]>;
+  onTooLong?: ((error: CtxweaveError, messages: Message[]) => Message[] | Promise<Message[]>) | undefined;
   /** Keeps the states of conversations, for hosts whose memory does not last. Defaults to the newest 1,000 in memory. */
-  states?: FitStates;
+  states?: FitStates | undefined;
 }
 
 /** Fields known to the host. */
@@ -104,7 +105,7 @@ async function continued(
   const options = guarded("options", () => JSON.stringify([model, system, tools]));
   const known = conversations.takeChat(keys, options);
   const previous = known ? undefined : ((await conversations.state(keys)) ?? null);
-  const chat = known?.chat ?? new Chat({ ...settings, previous } as FitSettings);
+  const chat = known?.chat ?? new Chat({ ...settings, previous } as FitSettings & AtMostOneLimit);
   try {
     chat.append(...messages.slice(known?.length ?? 0));
     const fitted = chat.fit();

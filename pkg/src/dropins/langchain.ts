@@ -7,7 +7,15 @@ import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import { type BaseMessage, HumanMessage, type MessageContent, type TrimMessagesFields } from "@langchain/core/messages";
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
-import { CtxweaveError, fitMessages, type FitRow, type FitSettings, init } from "../entries/chat.js";
+import {
+  type AtMostOneLimit,
+  CtxweaveError,
+  type FitLimit,
+  fitMessages,
+  type FitRow,
+  type FitSettings,
+  init,
+} from "../entries/chat.js";
 import { checkedList, checkedObject, checkedOptions, invalid } from "../api/checked.js";
 import { copyWith, isLangChain } from "../api/messages.js";
 import { guarded } from "../source.js";
@@ -275,7 +283,7 @@ export interface FitMiddleware {
  * Middleware for `createAgent`: fits the messages of each model call, counting the system prompt and the tools. The
  * agent's state keeps all messages. See docs/hooks.md.
  */
-export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddleware {
+export function fitMiddleware(options: HookOptions<BaseMessage> & AtMostOneLimit = {}): FitMiddleware {
   const fit = fitter(options);
   return {
     name: "fit",
@@ -299,7 +307,7 @@ export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddle
 
 /** A `preModelHook` for LangGraph's `createReactAgent`: fits the input of the model; the state keeps all messages. */
 export function preModelHook(
-  options: HookOptions<BaseMessage>,
+  options: HookOptions<BaseMessage> & FitLimit,
 ): (state: { messages: BaseMessage[] }) => Promise<{ llmInputMessages: BaseMessage[] }> {
   const fit = fitter(options);
   return async (state) => {

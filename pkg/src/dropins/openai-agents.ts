@@ -1,6 +1,7 @@
 /** `ctxweave/openai-agents`: fits the input of each model call of an agent. Imports nothing from the SDK. */
 
 import { checkedObject } from "../api/checked.js";
+import type { AtMostOneLimit } from "../entries/chat.js";
 import { guarded } from "../source.js";
 import { fitter, given, type HookOptions, modelName } from "./hook.js";
 
@@ -21,7 +22,7 @@ export interface FitModelInput {
  * `conversationId` or `previousResponseId`: the filter then receives only new items, and the endpoint has the others.
  * See docs/hooks.md.
  */
-export function fitModelInput(options: HookOptions = {}): FitModelInput {
+export function fitModelInput(options: HookOptions & AtMostOneLimit = {}): FitModelInput {
   const fit = fitter(options);
   const filter = async <Data extends { input: unknown[]; instructions?: string }>(call: {
     modelData: Data;

@@ -1,6 +1,6 @@
 /** Context files and rules, as each agent loads them: input and output types. docs/agent-files.md has the rules. */
 
-import type { Diagnostic, DiagnosticCode, Limits, OwnTokenizer, Tokenizer } from "./common.js";
+import type { Diagnostic, DiagnosticCode, Limits, OwnTokenizer, Tokenizer, WithUnknownFields } from "./common.js";
 import type { FileContent } from "./workspace.js";
 
 /** An agent that has a preset. */
@@ -25,7 +25,7 @@ export type AgentFile =
       path: string;
       content: FileContent;
       /** The path without symbolic links. */
-      realPath?: string;
+      realPath?: string | undefined;
     }
   | { path: string; entries: readonly string[] }
   | { path: string; missing: true };
@@ -34,7 +34,7 @@ export type AgentFile =
 export interface AgentAccess {
   path: string;
   /** Default `read`. `skill` requests the body of the skill with this `SKILL.md`. */
-  verb?: "read" | "write" | "shell" | "skill";
+  verb?: "read" | "write" | "shell" | "skill" | undefined;
 }
 
 /** What happened since a load: a further access, or a file that changed on disk. */
@@ -43,13 +43,13 @@ export type AgentFileEvent = AgentAccess | { path: string; verb: "changed" };
 /** Token budgets below `maxTokens`. */
 export interface AgentFilesBudget {
   /** For one text; a longer one is cut at a line end and ends with a marker. */
-  file?: number;
+  file?: number | undefined;
   /** For all texts of the administrator's files. */
-  managed?: number;
-  home?: number;
-  project?: number;
+  managed?: number | undefined;
+  home?: number | undefined;
+  project?: number | undefined;
   /** For names and descriptions of skills. */
-  skills?: number;
+  skills?: number | undefined;
 }
 
 /** What to load, and for which agent. */
@@ -57,30 +57,30 @@ export interface AgentFilesRequest {
   /** The name of a preset, also with its version: `claude-code`, `codex@0.169.0`. */
   agent: string;
   /** One of the preset's variants. */
-  variant?: string;
+  variant?: string | undefined;
   /** Fields that replace those of the preset. */
-  preset?: Record<string, unknown>;
+  preset?: Record<string, unknown> | undefined;
   /** The folder in which the agent starts. Absolute, with `/`, like all paths. */
   cwd: string;
   /** The user's home folder; without it no home files are loaded. */
-  home?: string;
+  home?: string | undefined;
   /** The project's root. Default: the nearest folder with a marker of the preset, such as `.git`. */
-  root?: string;
+  root?: string | undefined;
   /** What the agent accesses after its start, in order. */
-  access?: readonly AgentAccess[];
+  access?: readonly AgentAccess[] | undefined;
   /** All files that exist. Without it the result lists the paths to look at. */
-  files?: readonly AgentFile[];
+  files?: readonly WithUnknownFields<AgentFile>[] | undefined;
   /** Whether the user trusts the project. Default true. */
-  trusted?: boolean;
+  trusted?: boolean | undefined;
   /** Whether imports from outside their folder are approved. Default false. */
-  approveImports?: boolean;
+  approveImports?: boolean | undefined;
   /** Token budget for the texts of all pieces. */
-  maxTokens?: number;
+  maxTokens?: number | undefined;
   /** Token budgets for each text, and for all texts of a level. */
-  budget?: AgentFilesBudget;
+  budget?: AgentFilesBudget | undefined;
   /** Default `heuristic`. */
-  tokenizer?: Tokenizer | OwnTokenizer;
-  limits?: Limits;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
+  limits?: Limits | undefined;
 }
 
 /** Where the agent puts a text: the system instruction, the first user message, a tool's result, or a message of its own. */
@@ -214,13 +214,13 @@ export type ReadAgentFile = (path: string) => AgentFileFound | PromiseLike<Agent
 /** Options of `finishAgentFiles`. */
 export interface FinishAgentFilesOptions {
   /** A custom tokenizer, which the state does not keep. */
-  tokenizer?: Tokenizer | OwnTokenizer;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
 }
 
 /** The files and options of `newSince`. */
 export interface NewSinceOptions extends FinishAgentFilesOptions {
   /** All files that exist now. Without it the result lists the paths to look at. */
-  files?: readonly AgentFile[];
+  files?: readonly AgentFile[] | undefined;
 }
 
 /** The difference between two loads. */
@@ -254,10 +254,10 @@ export interface ConvertRulesOptions {
   /** The agent to write them for. */
   to: string;
   /** The project's root. Default: the folder that holds the folder of rules nearest to `/`. */
-  root?: string;
+  root?: string | undefined;
   /** What becomes of a rule whose mode the target lacks: it always applies (the default), or is left out. */
-  fallback?: "always" | "omit";
-  limits?: Limits;
+  fallback?: "always" | "omit" | undefined;
+  limits?: Limits | undefined;
 }
 
 /** When a rule applies. */
@@ -325,12 +325,12 @@ export interface LintAgentFilesOptions {
   /** The agents that have to read the files. */
   agents: readonly string[];
   /** The project's root. Default: the folder of the file nearest to `/`. */
-  root?: string;
+  root?: string | undefined;
   /** The user's home folder; without it no home files are read. */
-  home?: string;
+  home?: string | undefined;
   /** All paths of the project. With them, rules that match none of these are reported. */
-  paths?: readonly string[];
-  limits?: Limits;
+  paths?: readonly string[] | undefined;
+  limits?: Limits | undefined;
 }
 
 /** A mistake in a context file or rule. docs/rules.md has the codes. */

@@ -9,9 +9,9 @@ export interface BodyRequest extends AssemblyRequest {
    */
   target: Target;
   /** For `completion`: text before the text of the path. Overrides the tree's `bufferPrefix`. */
-  bufferPrefix?: string;
+  bufferPrefix?: string | undefined;
   /** For `completion`: text that is not yet a node, at the end of the document. */
-  workingBuffer?: string;
+  workingBuffer?: string | undefined;
 }
 
 /** A request body with its report. */
@@ -52,30 +52,30 @@ export interface TargetSettings {
    * `max_tokens`, `max_completion_tokens`, `max_output_tokens`, `generationConfig.maxOutputTokens` or
    * `generation_config.max_output_tokens`. Anthropic requires it; there it defaults to `tokenBuffer`.
    */
-  maxTokens?: number;
-  temperature?: number;
+  maxTokens?: number | undefined;
+  temperature?: number | undefined;
   /** Not part of a `gemini` body: Gemini streams by its address. */
-  stream?: boolean;
+  stream?: boolean | undefined;
   /** Tools, as {@link ToolDefinition} or in the provider's format. */
-  tools?: (ToolDefinition | { [field: string]: JsonValue })[];
+  tools?: (ToolDefinition | { [field: string]: JsonValue })[] | undefined;
   /** Omits all reasoning, because no provider accepts the reasoning of another provider's model. Default false. */
-  dropReasoning?: boolean;
+  dropReasoning?: boolean | undefined;
   /**
    * The user message inserted at the front if the provider requires one and the conversation begins with the model.
    * Default `[start of the conversation]`.
    */
-  openingText?: string;
+  openingText?: string | undefined;
   /** Cache breakpoints for Anthropic, and for OpenAI Responses from gpt-5.6 on. Default none. */
-  cache?: boolean | CacheSettings;
+  cache?: boolean | CacheSettings | undefined;
   [field: string]: unknown;
 }
 
 /** A tool that the model may call. Other fields (`strict`) are copied. */
 export interface ToolDefinition {
   name: string;
-  description?: string;
+  description?: string | undefined;
   /** A JSON Schema; without it the tool has no parameters. */
-  parameters?: { [field: string]: JsonValue };
+  parameters?: { [field: string]: JsonValue } | undefined;
   [field: string]: JsonValue | undefined;
 }
 
@@ -87,16 +87,16 @@ export interface CacheSettings {
   /**
    * One after the system context, or after the tools if there is no system context. Default true. Ignored for OpenAI.
    */
-  system?: boolean;
+  system?: boolean | undefined;
   /**
    * Indices of assembled messages, negative ones from the end. `auto` (the default): after the last message, after the
    * part that is unchanged since the `previous` assembly (without `previous`: after the user message before the last),
    * and after the last message before a cut.
    */
-  messages?: "auto" | number[];
+  messages?: "auto" | number[] | undefined;
   /**
    * Lifetime. Defaults to the provider's: five minutes, at OpenAI 30. `30m` and `12h` are OpenAI's; there `5m` counts
    * as `30m` and `1h` as `12h`.
    */
-  ttl?: "5m" | "1h" | "30m" | "12h";
+  ttl?: "5m" | "1h" | "30m" | "12h" | undefined;
 }

@@ -59,126 +59,133 @@ export type FitOptions<Message = unknown> = FitSettings<Message> & FitLimit;
 export type FitLimit =
   | { maxTokens: number; contextWindow?: undefined }
   | { contextWindow: number; maxTokens?: undefined }
-  | { model: string; maxTokens?: undefined; contextWindow?: undefined };
+  | ({ model: string } & AtMostOneLimit);
+
+/** `maxTokens` and `contextWindow` exclude each other. */
+export type AtMostOneLimit =
+  | { maxTokens?: number | undefined; contextWindow?: undefined }
+  | { contextWindow?: number | undefined; maxTokens?: undefined };
 
 /** All options of a fit, each optional. {@link Chat} and the drop-ins extend or restrict them. */
 export interface FitSettings<Message = unknown> {
   /** Default: detected from the shape of the messages. */
-  format?: ChatFormat;
+  format?: ChatFormat | undefined;
   /** The limit in tokens. No buffer is subtracted. */
-  maxTokens?: number;
+  maxTokens?: number | undefined;
   /** Context window of the model in tokens; the limit is this less `tokenBuffer`. */
-  contextWindow?: number;
+  contextWindow?: number | undefined;
   /** Tokens reserved for the answer. Default 1024; with the window of a `model`, its output limit. */
-  tokenBuffer?: number;
+  tokenBuffer?: number | undefined;
   /** Context window if `model` is unknown and nothing else sets the limit. */
-  defaultWindow?: number;
+  defaultWindow?: number | undefined;
   /**
    * Maximum number of images in the request. The oldest are replaced by `[image]` first; those of the last user message
    * and of results that the model has not read come last. With `previous` they are reduced to `cutTo` times the number.
    */
-  maxImages?: number;
+  maxImages?: number | undefined;
   /**
    * Maximum size of the messages as JSON, in UTF-8 bytes, with binary data as base64. Images are replaced as with
    * `maxImages`; messages that are still larger throw `request_too_large`.
    */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   /**
    * The model. Determines the context window, image prices, vendor rules and, without `tokenizer`, the tokenizer (the
    * estimate, with a diagnostic, until its vocabulary is loaded). Must be known to `modelInfo` if no other limit is
    * given.
    */
-  model?: string;
+  model?: string | undefined;
   /** Default `heuristic`. */
-  tokenizer?: Tokenizer | OwnTokenizer;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
   /**
    * Tool definitions as sent to the provider; they cost tokens. A list, or for the AI SDK also an object with a tool
    * per name. Defaults to the `tools` of a container.
    */
-  tools?: unknown;
+  tools?: unknown | undefined;
   /**
    * The system context, if it is passed outside the messages: a text, a list of parts, or an object with `text`,
    * `parts` or `content`.
    */
-  system?: unknown;
+  system?: unknown | undefined;
   /**
    * Token counts per message, if you know them: one whole number for each message. They replace counting; an unchanged
    * message costs exactly this. The parts of a message share its cost in proportion to their length, so that parts can
    * be removed or replaced; a shortened text is counted with `tokenizer`. In a {@link Chat} only `fit` and
    * `requestBody` take them.
    */
-  costs?: readonly number[];
+  costs?: readonly number[] | undefined;
   /** Messages that are never cut: indices, or a function that is called once for each message. */
-  pinned?: readonly number[] | ((message: Message, index: number) => boolean);
+  pinned?: readonly number[] | ((message: Message, index: number) => boolean) | undefined;
   /**
    * Whether a result without its call, or a call without its results, is removed: `drop` (the default) or `off`.
    * Defaults to `off` if the provider stores the beginning of the conversation: `previous_interaction_id`,
    * `previous_response_id` or `conversation` next to `input`, or in the target of a {@link Chat}.
    */
-  repair?: "drop" | "off";
+  repair?: "drop" | "off" | undefined;
   /** Number of messages after the system messages that are kept like pinned ones. Default 0. */
-  keepFirst?: number;
+  keepFirst?: number | undefined;
   /** Roles allowed for the first message after a cut. */
-  startOn?: string | readonly string[];
+  startOn?: string | readonly string[] | undefined;
   /** Roles allowed for the last message; later messages are removed. */
-  endOn?: string | readonly string[];
+  endOn?: string | readonly string[] | undefined;
   /** Default `truncateMiddle`. `keepStart` keeps the longest beginning that fits. */
-  truncationStrategy?: TruncationStrategy | "keepStart";
+  truncationStrategy?: TruncationStrategy | "keepStart" | undefined;
   /** Messages at the end that `truncateMiddle` protects. Default 4. */
-  keepLast?: number;
+  keepLast?: number | undefined;
   /**
    * Text of the user message in the gap; `{count}` becomes the number of removed messages. Default
    * `[… {count} earlier messages omitted …]`. `""` disables it, unless a message of the model would come first.
    */
-  truncationMarker?: string;
+  truncationMarker?: string | undefined;
   /**
    * Step of the cut in tokens: the amount to remove is rounded up to its next multiple, so that the cut stays in place
    * for many turns. Default 0.
    */
-  cutStep?: number;
+  cutStep?: number | undefined;
   /**
    * Messages that are shortened rather than removed. Default: `firstUser` and `lastUser` for `truncateMiddle`,
    * `lastUser` for `rollingWindow`, `firstUser` for `keepStart`. `lastUser` also protects system messages inside the
    * conversation. `[]` disables it.
    */
-  protect?: readonly ("firstUser" | "lastUser")[];
+  protect?: readonly ("firstUser" | "lastUser")[] | undefined;
   /**
    * Tools whose latest call is kept with its result, shortened if needed. With `truncateMiddle` it defaults to the plan
    * tools of known agents (`TodoWrite`, `update_plan`, `write_todos`, …), otherwise to none. `[]` disables it.
    */
-  protectTools?: readonly string[];
+  protectTools?: readonly string[] | undefined;
   /**
    * What may be shortened at the edges of the gap to use the rest of the limit: `all` (the default) shortens tool
    * results, then texts; `results` only results; `off` disables it. With a `cutStep` nothing is filled.
    */
-  fill?: "all" | "results" | "off";
+  fill?: "all" | "results" | "off" | undefined;
   /**
    * Edits to messages, made before whole messages are removed. Defaults to `{ toolResults: { keepLast: 3 } }`, with
    * `stopAtLimit` to none. `false` disables them.
    */
-  edits?: FitEdits | false;
+  edits?: FitEdits | false | undefined;
   /**
    * How to treat signed thinking after the first change, which newer Anthropic models reject. `strip` (the default)
    * removes it; `dropBlock` keeps it and returns in `report.body` the fields that make the provider drop it; `keep`
    * keeps it with a diagnostic. See docs/agents.md.
    */
-  preservedThinking?: "strip" | "dropBlock" | "keep";
+  preservedThinking?: "strip" | "dropBlock" | "keep" | undefined;
   /**
    * The `state` of the conversation's last fit; `null` begins a series. The fit repeats what the last one did, so that
    * the result begins with the last result, until the limit is exceeded; `report.prefix` measures the common prefix.
    * Without it each fit is computed from scratch. See docs/agents.md.
    */
-  previous?: FitState | null;
+  previous?: FitState | null | undefined;
   /**
    * Target of a fit in a series that exceeds the limit, as a fraction of the limit: above 0, at most 1. Default 0.75
    * with `previous`; a single fit uses the whole limit.
    */
-  cutTo?: number;
+  cutTo?: number | undefined;
   /** Requests a summary of the removed messages. Only {@link planFit} and {@link fitMessagesWith} support it. */
-  summary?: {
-    /** Default: a quarter of the limit. */
-    maxTokens?: number;
-  };
+  summary?:
+    | {
+        /** Default: a quarter of the limit. */
+        maxTokens?: number | undefined;
+      }
+    | undefined;
 }
 
 /** How to count a chat. `model` selects its tokenizer, whose vocabulary must be loaded, and its image prices. */
@@ -227,58 +234,64 @@ export interface MeasuredPart {
  */
 export interface FitEdits {
   /** Tokens above which edits are made. Default: the limit. */
-  trigger?: number;
+  trigger?: number | undefined;
   /** `always`: every possible edit is made, regardless of the tokens. Default `needed`. */
-  when?: "needed" | "always";
+  when?: "needed" | "always" | undefined;
   /**
    * Minimum number of tokens that an edit has to free, so that the provider's cache is not invalidated for little.
    * Smaller edits are not made.
    */
-  minTokensFreed?: number;
+  minTokensFreed?: number | undefined;
   /** Step in tokens: edits free its next multiple, so that they happen once per many messages. Default 0. */
-  step?: number;
+  step?: number | undefined;
   /** Clears old tool results, or shortens them to `maxTokens`. Their calls are kept. */
-  toolResults?: {
-    /** Number of results at the end that are kept. One of `keepLast` and `keepTokens` is required. */
-    keepLast?: number;
-    /** Keeps the last results that have at most this many tokens together. */
-    keepTokens?: number;
-    maxTokens?: number;
-    /** Text that replaces a result. */
-    placeholder?: string;
-    /** Tools whose results are cleared. Default: all. */
-    only?: readonly string[];
-    /** Tools whose results are kept. */
-    exclude?: readonly string[];
-    /** Clears the older results of equal calls first, even among the last `keepLast`. */
-    duplicates?: boolean;
-  };
+  toolResults?:
+    | {
+        /** Number of results at the end that are kept. One of `keepLast` and `keepTokens` is required. */
+        keepLast?: number | undefined;
+        /** Keeps the last results that have at most this many tokens together. */
+        keepTokens?: number | undefined;
+        maxTokens?: number | undefined;
+        /** Text that replaces a result. */
+        placeholder?: string | undefined;
+        /** Tools whose results are cleared. Default: all. */
+        only?: readonly string[] | undefined;
+        /** Tools whose results are kept. */
+        exclude?: readonly string[] | undefined;
+        /** Clears the older results of equal calls first, even among the last `keepLast`. */
+        duplicates?: boolean | undefined;
+      }
+    | undefined;
   /** Clears the arguments of old calls (`{}`). The calls and their results are kept. */
-  toolInputs?: {
-    keepLast: number;
-    /** Tools whose arguments are cleared. Default: all. */
-    only?: readonly string[];
-    /** Tools whose arguments are kept. */
-    exclude?: readonly string[];
-  };
+  toolInputs?:
+    | {
+        keepLast: number;
+        /** Tools whose arguments are cleared. Default: all. */
+        only?: readonly string[] | undefined;
+        /** Tools whose arguments are kept. */
+        exclude?: readonly string[] | undefined;
+      }
+    | undefined;
   /** Removes old tool calls with their results. */
-  toolCalls?: {
-    keepLast: number;
-    /** Tools whose calls are removed. Default: all. */
-    only?: readonly string[];
-    /** Tools whose calls are kept. */
-    exclude?: readonly string[];
-  };
+  toolCalls?:
+    | {
+        keepLast: number;
+        /** Tools whose calls are removed. Default: all. */
+        only?: readonly string[] | undefined;
+        /** Tools whose calls are kept. */
+        exclude?: readonly string[] | undefined;
+      }
+    | undefined;
   /** Removes the model's reasoning. */
-  reasoning?: { remove: "all" | "beforeLastUser" };
+  reasoning?: { remove: "all" | "beforeLastUser" } | undefined;
   /** Removes old images, including those in tool results. */
-  images?: { keepLast: number };
+  images?: { keepLast: number } | undefined;
 }
 
 /** How a {@link Chat} is fitted, and the target of its bodies. */
 export interface ChatOptions<Message = unknown> extends FitSettings<Message> {
   /** For {@link Chat.requestBody}. */
-  target?: Target;
+  target?: Target | undefined;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -437,7 +450,7 @@ export type Summarize<Message = unknown> = (
 /** Source and target format of a conversion. */
 export interface ConvertOptions {
   /** Default: detected from the shape of the messages. */
-  from?: ChatFormat;
+  from?: ChatFormat | undefined;
   /**
    * `ai-sdk` means `ModelMessage`s, `ai-sdk-ui` `UIMessage`s, `langchain` plain `{ type, content }` as accepted by
    * LangChain.
@@ -447,7 +460,7 @@ export interface ConvertOptions {
    * The model that will read the chat. With `to: "openai"`, reasoning is written as `reasoning_content` or
    * `reasoning_details` for models that require it.
    */
-  model?: string;
+  model?: string | undefined;
 }
 
 /** A chat in another format. Pass the message type of the library or vendor as `Message`. */
@@ -465,7 +478,7 @@ export interface ConvertedChat<Message = unknown> {
 /** How to read a chat that is converted into a tree. */
 export interface ChatTreeOptions {
   /** Default: detected from the shape of the messages. */
-  from?: ChatFormat;
+  from?: ChatFormat | undefined;
 }
 
 /**

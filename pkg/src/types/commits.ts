@@ -42,7 +42,7 @@ export interface CommitRecord {
   /** 1. Records of later versions can be read but not changed. */
   version: number;
   /** The previous commit; absent for the root of a conversation. */
-  parent?: string;
+  parent?: string | undefined;
   /** Later versions may have more types. */
   commit_type: CommitType | (string & {});
   /** The blob: `blake3:` and 64 hex digits. Imported records may have the short form, or a ref of another store. */
@@ -50,24 +50,24 @@ export interface CommitRecord {
   /** The format of the blob. */
   format: CommitFormat;
   /** The kind of agent. */
-  template?: string;
+  template?: string | undefined;
   /** The user or service that ran it. */
-  principal?: string;
+  principal?: string | undefined;
   /** The machine it ran on. */
-  machine?: string;
-  session_id?: string;
+  machine?: string | undefined;
+  session_id?: string | undefined;
   /** Later versions may have more triggers. */
-  checkpoint?: CheckpointTrigger | (string & {});
-  ticket_id?: string;
-  thread_id?: string;
+  checkpoint?: CheckpointTrigger | (string & {}) | undefined;
+  ticket_id?: string | undefined;
+  thread_id?: string | undefined;
   /** Summary of the agent's understanding, for people. Mutable. */
-  summary?: string;
+  summary?: string | undefined;
   /** Labels for searching. Mutable. */
-  tags?: string[];
+  tags?: string[] | undefined;
   /** Number of messages in the blob. */
-  message_count?: number;
+  message_count?: number | undefined;
   /** Tokens of the blob, approximately. */
-  token_count?: number;
+  token_count?: number | undefined;
   /** Time of creation, RFC 3339. */
   created_at: string;
   /** Fields of later versions and custom fields. */
@@ -77,27 +77,27 @@ export interface CommitRecord {
 /** Input of a commit. Its id is derived from `parent`, `artifact_ref`, `created_at` and `template`. */
 export interface CheckpointRequest {
   /** Only for a record that already has an id; it must equal the derived one. */
-  id?: string;
-  version?: number;
+  id?: string | undefined;
+  version?: number | undefined;
   /** Absent, null or empty for the root of a conversation. */
-  parent?: string | null;
+  parent?: string | null | undefined;
   /** Default `delta`. */
-  commit_type?: CommitType | (string & {});
+  commit_type?: CommitType | (string & {}) | undefined;
   /** The full ref, or the short form of a ref in the graph. */
   artifact_ref: string;
   format: CommitFormat;
-  template?: string | null;
-  principal?: string | null;
-  machine?: string | null;
-  session_id?: string | null;
+  template?: string | null | undefined;
+  principal?: string | null | undefined;
+  machine?: string | null | undefined;
+  session_id?: string | null | undefined;
   /** Default `explicit`. */
-  checkpoint?: CheckpointTrigger | (string & {}) | null;
-  ticket_id?: string | null;
-  thread_id?: string | null;
-  summary?: string | null;
-  tags?: readonly string[] | null;
-  message_count?: number | null;
-  token_count?: number | null;
+  checkpoint?: CheckpointTrigger | (string & {}) | null | undefined;
+  ticket_id?: string | null | undefined;
+  thread_id?: string | null | undefined;
+  summary?: string | null | undefined;
+  tags?: readonly string[] | null | undefined;
+  message_count?: number | null | undefined;
+  token_count?: number | null | undefined;
   /** RFC 3339 with an offset or `Z`, a `Date`, or milliseconds as `Date.now()` gives them. */
   created_at: string | number | Date;
   /** Stored unchanged. */
@@ -114,8 +114,8 @@ export interface CheckpointResult {
 
 /** Mutable fields of a commit; null removes a field. */
 export interface MetadataUpdate {
-  summary?: string | null;
-  tags?: readonly string[] | null;
+  summary?: string | null | undefined;
+  tags?: readonly string[] | null | undefined;
 }
 
 /** How `importJsonl` merges two records of one commit. */
@@ -126,7 +126,7 @@ export interface ImportJsonlOptions {
    * matter. `keep`: those of the record already in the graph. `replace`: those of the imported record. With `keep` and
    * `replace` a missing summary counts as a value: a deleted summary stays deleted (`keep`), or is deleted (`replace`).
    */
-  metadata?: "merge" | "keep" | "replace";
+  metadata?: "merge" | "keep" | "replace" | undefined;
 }
 
 /** How `exportJsonl` writes. */
@@ -135,7 +135,7 @@ export interface ExportJsonlOptions {
    * Appends a line `{ "digest": … }`: the artifact ref of the lines before it. `importJsonl` verifies it, whatever
    * happened to the white space, and reports `digest_mismatch` if a record was altered, added or lost. Default false.
    */
-  digest?: boolean;
+  digest?: boolean | undefined;
 }
 
 /** Result of `importJsonl`. */
@@ -160,18 +160,18 @@ export type Stop = "compaction" | "root" | (string & {});
 /** What to materialize. */
 export interface MaterializationRequest {
   /** A tip resumes, any other commit forks; without one the conversation starts fresh. */
-  commit?: string | null;
+  commit?: string | null | undefined;
   /** Default `compaction`. */
-  stop?: Stop;
+  stop?: Stop | undefined;
   /** Format of the result. Defaults to the commit's, without a commit to `generic-v1`. */
-  format?: CommitFormat;
+  format?: CommitFormat | undefined;
   /** How to write turns of another family of formats: as a narrative (default), or as turns of the requested format. */
-  crossFamily?: "render" | "transcode";
+  crossFamily?: "render" | "transcode" | undefined;
   /**
    * Whether to inspect the records of blobs that are joined unchanged, so that unknown kinds and damaged lines are
    * reported. Default true; false is faster.
    */
-  inspect?: boolean;
+  inspect?: boolean | undefined;
 }
 
 /** A commit of the chain, and its role in the plan. */
@@ -229,16 +229,16 @@ export interface Materialized {
 export interface SnapshotFields {
   /** Time of creation: RFC 3339, a `Date`, or milliseconds as `Date.now()` returns them. */
   created_at: string | number | Date;
-  summary?: string;
-  tags?: readonly string[];
+  summary?: string | undefined;
+  tags?: readonly string[] | undefined;
   /** Default `explicit`. */
-  checkpoint?: CheckpointTrigger;
-  template?: string;
-  principal?: string;
-  machine?: string;
-  session_id?: string;
-  ticket_id?: string;
-  thread_id?: string;
+  checkpoint?: CheckpointTrigger | undefined;
+  template?: string | undefined;
+  principal?: string | undefined;
+  machine?: string | undefined;
+  session_id?: string | undefined;
+  ticket_id?: string | undefined;
+  thread_id?: string | undefined;
   /** Stored unchanged. */
   [field: string]: unknown;
 }
@@ -255,12 +255,12 @@ export interface GraphCheckpointOptions {
    * The caller's store has the parent, so the graph does not need its record. Chains end there until it is imported.
    * Default false.
    */
-  parentStored?: boolean;
+  parentStored?: boolean | undefined;
 }
 
 /** Options of a graph. */
 export interface CommitGraphOptions {
-  limits?: Limits;
+  limits?: Limits | undefined;
 }
 
 /**
@@ -280,13 +280,13 @@ export interface MaterializeWithOptions {
   /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
   verifyArtifact?: VerifyArtifact;
   /** Maximum number of concurrent fetches. Default 8. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /** Number of retries of a fetch that failed or returned the wrong blob. Default 1. */
-  retries?: number;
+  retries?: number | undefined;
   /** Called after each blob. */
-  onProgress?: (progress: MaterializeProgress) => void;
+  onProgress?: ((progress: MaterializeProgress) => void) | undefined;
   /** Aborts the materialization. */
-  signal?: PlatformAbortSignal;
+  signal?: PlatformAbortSignal | undefined;
 }
 
 /** How to fetch the blobs of a stream. */
@@ -294,11 +294,11 @@ export interface MaterializeStreamOptions {
   /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
   verifyArtifact?: VerifyArtifact;
   /** Maximum number of concurrent fetches. Default 4. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /** Number of retries of a fetch that failed or returned the wrong blob. Default 1. */
-  retries?: number;
+  retries?: number | undefined;
   /** Aborts the stream. */
-  signal?: PlatformAbortSignal;
+  signal?: PlatformAbortSignal | undefined;
 }
 
 /** A conversation as a stream. */
@@ -312,12 +312,12 @@ export interface MaterializedStream {
 /** The chain to walk. */
 export interface ChainWalkOptions {
   /** First commit; without one the walk is empty. */
-  commit?: string | null;
+  commit?: string | null | undefined;
   /** How far to walk. Default `compaction`. */
-  stop?: Stop;
+  stop?: Stop | undefined;
   /** Keeps only the ids of the records that `push` returns, so that nothing can be planned afterwards. */
-  passing?: boolean;
-  limits?: Limits;
+  passing?: boolean | undefined;
+  limits?: Limits | undefined;
 }
 
 /** Progress of a materialization. */
@@ -341,26 +341,26 @@ export interface CheckpointerOptions {
   /** The format of the messages. */
   format: CommitFormat;
   /** The commit that the session continues; without one it starts fresh. */
-  parent?: string | null;
+  parent?: string | null | undefined;
   /** Number of turns after which a commit is due. Default 1. */
-  every?: number;
+  every?: number | undefined;
   /** Whether a commit is also due after each tool result. Default false. */
-  tool_calls?: boolean;
-  template?: string;
-  principal?: string;
-  machine?: string;
-  session_id?: string;
-  ticket_id?: string;
-  thread_id?: string;
-  limits?: Limits;
+  tool_calls?: boolean | undefined;
+  template?: string | undefined;
+  principal?: string | undefined;
+  machine?: string | undefined;
+  session_id?: string | undefined;
+  ticket_id?: string | undefined;
+  thread_id?: string | undefined;
+  limits?: Limits | undefined;
 }
 
 /** Fields of one checkpoint. */
 export interface CheckpointFields {
   /** Time of creation: RFC 3339, a `Date`, or milliseconds as `Date.now()` returns them. */
   created_at: string | number | Date;
-  summary?: string;
-  tags?: readonly string[];
+  summary?: string | undefined;
+  tags?: readonly string[] | undefined;
 }
 
 /** Fields of one compaction. */
@@ -369,7 +369,7 @@ export interface CompactionFields extends CheckpointFields {
    * The `position` when the summary was begun. Default: all messages. Later messages stay pending and come after the
    * compaction.
    */
-  covered?: number;
+  covered?: number | undefined;
 }
 
 /** A commit for the host to store: the blob first, then the record. */

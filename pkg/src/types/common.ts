@@ -246,52 +246,52 @@ export type ErrorCode = keyof ErrorDetails;
 /** Limits on the input. Each can be overridden; exceeding one throws `limit_exceeded`. See docs/limits.md. */
 export interface Limits {
   /** Bytes of text in one request, as UTF-8. Default 268435456 (256 MiB). */
-  inputBytes?: number;
+  inputBytes?: number | undefined;
   /** Nodes in one tree. Default 1000000. */
-  nodes?: number;
+  nodes?: number | undefined;
   /** Edges in one tree. Default 2000000. */
-  edges?: number;
+  edges?: number | undefined;
   /** Nodes on one path, sources and annotations included. Default 200000. */
-  pathNodes?: number;
+  pathNodes?: number | undefined;
   /** Sources of one edge. Default 1000. */
-  edgeSources?: number;
+  edgeSources?: number | undefined;
   /** Blocks in the content of one node, nested ones included. Default 10000. */
-  contentBlocks?: number;
+  contentBlocks?: number | undefined;
   /** Depth of a CBOR item of a blob. Default 64. */
-  cborDepth?: number;
+  cborDepth?: number | undefined;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
-  jsonDepth?: number;
+  jsonDepth?: number | undefined;
   /** Nesting depth of lists and objects in an imported file. Default 20000. */
-  fileDepth?: number;
+  fileDepth?: number | undefined;
   /** Commits in one graph. Default 1000000. */
-  commits?: number;
+  commits?: number | undefined;
   /** Commits from one commit to its root. Default 1000000. */
-  chainDepth?: number;
+  chainDepth?: number | undefined;
   /** Bytes of one blob. Default 268435456 (256 MiB). */
-  blobBytes?: number;
+  blobBytes?: number | undefined;
   /** Bytes of a materialized conversation. Default 1073741824 (1 GiB). */
-  materializedBytes?: number;
+  materializedBytes?: number | undefined;
   /** Context files in one request. Default 100000. */
-  contextFiles?: number;
+  contextFiles?: number | undefined;
   /** Depth of folders in a path. Default 256. */
-  folderDepth?: number;
+  folderDepth?: number | undefined;
   /**
    * Bytes of the front matter of one file, and of one watch. Exceeding it is reported as a diagnostic of the file.
    * Default 65536.
    */
-  frontMatterBytes?: number;
+  frontMatterBytes?: number | undefined;
   /** Alternatives from the braces of one watch. Exceeding it is reported as a diagnostic of the watch. Default 256. */
-  watchAlternatives?: number;
+  watchAlternatives?: number | undefined;
   /** Watches of one file. Watches over the limit are left out with a diagnostic. Default 1000. */
-  watchesPerFile?: number;
+  watchesPerFile?: number | undefined;
   /** Bytes of one task template in XML, as UTF-8. Default 16777216 (16 MiB). */
-  xmlBytes?: number;
+  xmlBytes?: number | undefined;
   /** Nesting depth of elements in a task template. Default 64, at most 100. */
-  xmlDepth?: number;
+  xmlDepth?: number | undefined;
   /** Elements in one task template. Default 1000000. */
-  xmlElements?: number;
+  xmlElements?: number | undefined;
   /** Attributes of one element in a task template. Default 256. */
-  xmlAttributes?: number;
+  xmlAttributes?: number | undefined;
 }
 
 /**
@@ -333,7 +333,7 @@ export type CalibratedTokenizer = `calibrated:${number},${number},${number},${nu
 /** A custom tokenizer. */
 export interface OwnTokenizer {
   /** The name used in reports. Default `own`. */
-  name?: string;
+  name?: string | undefined;
   /** Tokens of a text: a whole number of at least 0. Must be deterministic. */
   count(text: string): number;
 }
@@ -341,13 +341,16 @@ export interface OwnTokenizer {
 /** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
+/** An entity of a caller, which may have fields of its own next to those that are read. */
+export type WithUnknownFields<Entity> = Entity | (Entity & { readonly [field: string]: unknown });
+
 /** Options of an asynchronous driver, which awaits functions of the caller. */
 export interface DriverOptions {
   /**
    * Aborts the driver: its promise rejects with the signal's reason immediately, even while a function of the caller is
    * pending. These functions receive the signal as well. Anything other than an `AbortSignal` throws `invalid_input`.
    */
-  signal?: PlatformAbortSignal;
+  signal?: PlatformAbortSignal | undefined;
 }
 
 /**

@@ -19,9 +19,9 @@ export interface ContinuationOptions {
   /** One id for each answer, possibly more; or a prefix for ids, followed by 1, 2 and so on. */
   ids: string | readonly string[];
   /** Time of creation. */
-  createdAt?: string | number | Date;
+  createdAt?: string | number | Date | undefined;
   /** The author. Defaults to the model, as named by the provider. */
-  authorAgentId?: string;
+  authorAgentId?: string | undefined;
 }
 
 /**

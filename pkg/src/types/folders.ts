@@ -1,6 +1,6 @@
 /** Folders with AGENTS.md files: input and output types. docs/folders.md has the rules. */
 
-import type { Diagnostic, Limits, OwnTokenizer, Tokenizer } from "./common.js";
+import type { Diagnostic, Limits, OwnTokenizer, Tokenizer, WithUnknownFields } from "./common.js";
 import type { FileContent } from "./workspace.js";
 
 /** A file of the vault. */
@@ -78,40 +78,40 @@ export type ContextReason = "selected" | "watched" | "ancestor" | "workingDirect
 /** Options of `discoverContextFolders`. */
 export interface DiscoverOptions {
   /** Names of folders to skip. Default `.git` and `node_modules`. */
-  skip?: readonly string[];
+  skip?: readonly string[] | undefined;
 }
 
 /** The folders to load, and the budget. */
 export interface ChainRequest {
-  files: readonly ContextFile[];
+  files: readonly WithUnknownFields<ContextFile>[];
   /** Folders, or their context files; the root is the empty string. */
   selected: readonly string[];
   /** Which watched files to load: ancestors of loaded folders (the default), everything that matches, or none. */
-  includeWatched?: "ancestors" | "all" | "none";
+  includeWatched?: "ancestors" | "all" | "none" | undefined;
   /** The older mode: always adds all ancestors and the root, also those of watched files. Default false. */
-  parentChain?: boolean;
+  parentChain?: boolean | undefined;
   /**
    * `bullets` (the default): a bullet repeated under the same headings in a deeper file overrides this one. `none`
    * disables overrides.
    */
-  overrides?: "bullets" | "none";
+  overrides?: "bullets" | "none" | undefined;
   /** Token budget for the contents of all files; files that were selected share it first. */
-  maxTokens?: number;
+  maxTokens?: number | undefined;
   /**
    * The end of a file that was cut; `{count}` is the number of missing lines, `{path}` the file. Default
    * `[… {count} more lines omitted …]`.
    */
-  truncationMarker?: string;
+  truncationMarker?: string | undefined;
   /** Legacy files of `files`, `Chat/contexts/*.md`, to load under the same budget. */
-  contexts?: readonly string[];
+  contexts?: readonly string[] | undefined;
   /** Default `heuristic`. */
-  tokenizer?: Tokenizer | OwnTokenizer;
-  limits?: Limits;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
+  limits?: Limits | undefined;
   /**
    * Whether to include the prompt section, as from `renderContextPrompt`; an options object implies true. Default
    * false.
    */
-  render?: boolean | RenderContextOptions;
+  render?: boolean | RenderContextOptions | undefined;
 }
 
 /** A bullet overridden by the same bullet, under the same headings, in a deeper file. */
@@ -182,7 +182,7 @@ export interface RenderContextOptions {
    * The context file of the working directory; skipped if the chain already contains it. `buildContextChain` loads it under
    * the budget and reports it as the last file.
    */
-  workingDirectory?: ContextFile;
+  workingDirectory?: ContextFile | undefined;
 }
 
 /** A file that watches another. */
@@ -203,13 +203,13 @@ export interface Notified {
 
 /** Options of `watchersOf`. */
 export interface WatchOptions {
-  limits?: Limits;
+  limits?: Limits | undefined;
 }
 
 /** Options of `bubble`. */
 export interface BubbleOptions extends WatchOptions {
   /** How far to follow watchers of watchers. Default: without limit. */
-  maxDepth?: number;
+  maxDepth?: number | undefined;
 }
 
 /** A replaced range of text. */
@@ -222,13 +222,13 @@ export interface ContextChange {
 
 interface SectionEdit {
   /** The file's name in errors. */
-  path?: string;
+  path?: string | undefined;
   /** The section's heading, case-insensitive. */
   section: string;
   /** Lines of Markdown. */
   content: string;
   /** Whether to create a missing section at the end of the file; otherwise it throws. */
-  createSection?: boolean;
+  createSection?: boolean | undefined;
 }
 
 /** An edit of a context file. */
@@ -243,12 +243,12 @@ export type ContextEdit =
       /** RFC 3339, a `Date`, or milliseconds as `Date.now()` returns them. Written in UTC. */
       time: string | number | Date;
       /** The author. Default `curator`. */
-      author?: string;
+      author?: string | undefined;
       /** Default `History`. */
-      section?: string;
+      section?: string | undefined;
     } & Omit<SectionEdit, "section">)
   /** Reverts a change. */
-  | { type: "undo"; path?: string; change: ContextChange };
+  | { type: "undo"; path?: string | undefined; change: ContextChange };
 
 /** An edited file. */
 export interface EditedFile {
@@ -260,13 +260,13 @@ export interface EditedFile {
 /** Input of the migration of legacy contexts. */
 export interface LegacyMigrationInput {
   /** The legacy files `Chat/contexts/*.md`, and the existing context files. */
-  files?: readonly ContextFile[];
+  files?: readonly WithUnknownFields<ContextFile>[] | undefined;
   /** Folders without a context file, which may be targets as well. */
-  folders?: readonly string[];
+  folders?: readonly string[] | undefined;
   /** Legacy path to folder, for files whose name does not identify the folder. */
-  map?: Record<string, string>;
+  map?: Record<string, string> | undefined;
   /** The legacy files that a session had selected. */
-  contexts?: readonly string[];
+  contexts?: readonly string[] | undefined;
 }
 
 /** A legacy file and its folder. */
@@ -295,7 +295,7 @@ export interface LegacyMigration {
 export interface SessionContextRecord {
   sessionId: string;
   folderPath: string;
-  addedAt?: string;
+  addedAt?: string | undefined;
 }
 
 /** A row of `context_watches`, unique by watcher and pattern. */
@@ -303,7 +303,7 @@ export interface ContextWatchRecord {
   watcherPath: string;
   watchPattern: string;
   /** The matching context files, cached in the table. */
-  resolvedPaths?: string[];
+  resolvedPaths?: string[] | undefined;
 }
 
 /** The rows for the watches of all files. */

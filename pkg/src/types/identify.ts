@@ -7,7 +7,7 @@ import type { TranscriptFormat } from "./transcripts.js";
 /** How to identify a file. */
 export interface IdentifyOptions {
   /** The path or name of the file: context files and workspace files are identified by name. */
-  path?: string;
+  path?: string | undefined;
 }
 
 /** Evidence for an identification. */

@@ -28,16 +28,16 @@ export type ImportFormat =
 /** How to read a file. */
 export interface ImportLoomOptions {
   /** Its format. Default: detected from its shape. */
-  format?: ImportFormat;
+  format?: ImportFormat | undefined;
   /** The trees to import: by position in the file (from 0), id or title. Default: all. */
-  select?: number | string | (number | string)[];
+  select?: number | string | (number | string)[] | undefined;
   /** Offset of times without a zone: `Z` (the default), or for example `+02:00`. */
-  utcOffset?: string;
+  utcOffset?: string | undefined;
   /**
    * In a coloom file with several cursors, the cursor whose node becomes the tip. Defaults to the one that moved last.
    */
-  cursor?: string;
-  limits?: Limits;
+  cursor?: string | undefined;
+  limits?: Limits | undefined;
 }
 
 /** The contents of a file. */
@@ -88,6 +88,6 @@ export interface ExportOptions {
    * The current node. Markdown then contains only the path to it; without it the whole tree, with a heading for each
    * branch.
    */
-  tip?: string;
-  limits?: Limits;
+  tip?: string | undefined;
+  limits?: Limits | undefined;
 }

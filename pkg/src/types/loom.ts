@@ -1,5 +1,14 @@
 import type { Target } from "./bodies.js";
-import type { Diagnostic, FitPrefix, FitState, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./common.js";
+import type {
+  Diagnostic,
+  FitPrefix,
+  FitState,
+  JsonValue,
+  Limits,
+  OwnTokenizer,
+  Tokenizer,
+  WithUnknownFields,
+} from "./common.js";
 
 export type { FitPrefix, FitState } from "./common.js";
 
@@ -9,50 +18,47 @@ export type { FitPrefix, FitState } from "./common.js";
 
 /** A tree of texts or messages: nodes, and the edges between them. Unknown fields are ignored. */
 export interface LoomTreeData {
-  id?: string;
-  title?: string;
-  mode?: "dialogue" | "buffer";
-  rootNodeId?: string;
+  id?: string | undefined;
+  title?: string | undefined;
+  mode?: "dialogue" | "buffer" | undefined;
+  rootNodeId?: string | undefined;
   /** System context for every request on this tree; follows the agent's system prompt. */
-  systemContext?: string;
+  systemContext?: string | undefined;
   /** Whether a buffer assembly includes the system context. Default false. */
-  bufferModeSystemContext?: boolean;
+  bufferModeSystemContext?: boolean | undefined;
   /** Text at the beginning of a document, before the text of the path: unchanged, counted, and never cut. */
-  bufferPrefix?: string;
+  bufferPrefix?: string | undefined;
   /** Preferences of the tree; see {@link Preferences}. */
-  preferences?: Preferences;
+  preferences?: Preferences | undefined;
   nodes: WithUnknownFields<LoomNode>[];
   edges: WithUnknownFields<LoomEdge>[];
 }
-
-/** An entity of a front end, which may have fields of its own next to those that are read. */
-export type WithUnknownFields<Entity> = Entity | (Entity & { readonly [field: string]: unknown });
 
 /** A text written by a human or a model. */
 export interface LoomNode {
   /** Unique in the tree. */
   id: string;
   /** Name of the node for a loom-aware agent, unique in the tree. Defaults to a prefix of the id. */
-  localId?: string;
+  localId?: string | undefined;
   content: NodeContent;
   authorType: "human" | "model";
-  authorAgentId?: string;
+  authorAgentId?: string | undefined;
   /** RFC 3339. Breaks ties between edits of one node, and gives the age in headers. */
-  createdAt?: string | number | Date;
+  createdAt?: string | number | Date | undefined;
   /** The node that this one is an edit of. */
-  editedFrom?: string;
-  summary?: string;
-  metadata?: NodeMetadata;
+  editedFrom?: string | undefined;
+  summary?: string | undefined;
+  metadata?: WithUnknownFields<NodeMetadata> | undefined;
 }
 
 /** The front end's marks on a node. */
 export interface NodeMetadata {
   /** Leaves the node out of every context. */
-  excluded?: boolean;
+  excluded?: boolean | undefined;
   /** Soft deletion: leaves the node out of every context. */
-  pruned?: boolean;
-  bookmarked?: boolean;
-  bookmarkLabel?: string;
+  pruned?: boolean | undefined;
+  bookmarked?: boolean | undefined;
+  bookmarkLabel?: string | undefined;
 }
 
 /** Content of a node: plain text, or one block. */
@@ -73,10 +79,10 @@ export interface ImageBlock {
   ref: string;
   mimeType: string;
   /** Pixels. */
-  width?: number;
+  width?: number | undefined;
   /** Pixels. */
-  height?: number;
-  altText?: string;
+  height?: number | undefined;
+  altText?: string | undefined;
 }
 
 export interface AudioBlock {
@@ -85,8 +91,8 @@ export interface AudioBlock {
   ref: string;
   mimeType: string;
   /** Milliseconds. */
-  durationMs?: number;
-  transcriptRef?: string;
+  durationMs?: number | undefined;
+  transcriptRef?: string | undefined;
 }
 
 export interface MixedBlock {
@@ -109,7 +115,7 @@ export interface ToolResultBlock {
   type: "toolResult";
   toolCallId: string;
   content: NodeContent;
-  isError?: boolean;
+  isError?: boolean | undefined;
 }
 
 /** Reasoning of the model before it answered or called a tool. */
@@ -121,7 +127,7 @@ export interface ReasoningBlock {
    * its vendor (`{"type":"thinking","signature":"…"}`); `continuation`, transcripts and chats return this form. A bare
    * signature belongs to the vendor whose format it matches; without a match it is sent to any.
    */
-  signature?: string;
+  signature?: string | undefined;
 }
 
 /**
@@ -140,10 +146,10 @@ export interface VendorBlock {
 export interface LoomEdge {
   /** Unique in the tree. */
   id: string;
-  sources: EdgeSource[];
+  sources: WithUnknownFields<EdgeSource>[];
   targetNodeId: string;
   /** Default `continuation`. */
-  edgeType?: "continuation" | "annotation";
+  edgeType?: "continuation" | "annotation" | undefined;
 }
 
 /** One source of an edge. */
@@ -153,7 +159,7 @@ export interface EdgeSource {
    * `primary` (the default): the predecessor. `context`: reference material, placed before the primary. `instruction`:
    * appended to the system context. Several primaries are versions of one node.
    */
-  role?: "primary" | "context" | "instruction";
+  role?: "primary" | "context" | "instruction" | undefined;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -166,33 +172,33 @@ export type TruncationStrategy = "truncateMiddle" | "rollingWindow" | "stopAtLim
 /** Settings, resolved field by field: request, then tree, then app, then defaults. See docs/truncation.md. */
 export interface Preferences {
   /** Default `truncateMiddle`. */
-  truncationStrategy?: TruncationStrategy;
+  truncationStrategy?: TruncationStrategy | undefined;
   /** Number of nodes at the end that `truncateMiddle` protects. Default 4. */
-  minimumRecentNodes?: number;
+  minimumRecentNodes?: number | undefined;
   /** Tokens reserved for the answer. Default 1024. */
-  tokenBuffer?: number;
+  tokenBuffer?: number | undefined;
   /**
    * Text in the gap; `{count}` becomes the number of removed nodes. Default `[… {count} earlier nodes omitted …]`, for
    * one node `1 earlier node`; in documents and inside texts `\n\n[…]\n\n`.
    */
-  truncationMarker?: string;
+  truncationMarker?: string | undefined;
   /**
    * Step of the cut in tokens: the amount to remove is rounded up to its next multiple, so that the cut stays in place
    * for many turns. Default 0.
    */
-  cutStep?: number;
+  cutStep?: number | undefined;
   /**
    * Messages that are shortened rather than removed. Default: both for `truncateMiddle`, none for `rollingWindow`. `[]`
    * disables it. Dialogues only.
    */
-  protect?: readonly ("firstUser" | "lastUser")[];
+  protect?: readonly ("firstUser" | "lastUser")[] | undefined;
   /**
    * What may be shortened at the edges of the gap to use the rest of the limit: `all` (the default) shortens tool
    * results, then texts; `results` only results; `off` disables it. With a `cutStep` nothing is filled. Dialogues only.
    */
-  fill?: "all" | "results" | "off";
+  fill?: "all" | "results" | "off" | undefined;
   /** `user`: a rolling window never begins with an assistant message. Default `any`. */
-  startOn?: "any" | "user";
+  startOn?: "any" | "user" | undefined;
 }
 
 /** A provider by name, or the property of it that matters. Accepts any string; an unknown name throws. */
@@ -208,11 +214,11 @@ export type Provider =
 
 /** The agent's part of every request. */
 export interface Agent {
-  id?: string;
-  name?: string;
-  configuration?: { systemPrompt?: string };
+  id?: string | undefined;
+  name?: string | undefined;
+  configuration?: { systemPrompt?: string | undefined } | undefined;
   /** Its permissions, for the loom block; `loomAware.permissions` overrides them. */
-  permissions?: Record<string, boolean> | string[];
+  permissions?: Record<string, boolean> | string[] | undefined;
 }
 
 /** The data of a `ref`: base64, or an address that the provider can fetch. */
@@ -221,9 +227,9 @@ export type Media = { data: string } | { url: string };
 /** Tokens that a provider adds to the content. */
 export interface Overhead {
   /** Default 4. */
-  perMessage?: number;
+  perMessage?: number | undefined;
   /** Default 3. */
-  perRequest?: number;
+  perRequest?: number | undefined;
 }
 
 /** Prices of media. */
@@ -231,9 +237,9 @@ export interface MediaCosts {
   /**
    * Tokens per image, regardless of its size. Defaults to the provider's rule, or to 4,784 if the provider has none.
    */
-  image?: number;
+  image?: number | undefined;
   /** Tokens per second of audio. Default 32. */
-  audioSecond?: number;
+  audioSecond?: number | undefined;
 }
 
 /**
@@ -246,26 +252,26 @@ export interface LoomAware {
    * Reference time for ages: RFC 3339, or milliseconds as `Date.now()` returns them. Without it headers have no ages,
    * and the beginning of the conversation stays the same from turn to turn.
    */
-  now?: string | number | Date;
+  now?: string | number | Date | undefined;
   /**
    * The addition to the system prompt: a description of the parts (`true`, the default), none (`false`), or a custom
    * text.
    */
-  addendum?: boolean | string;
+  addendum?: boolean | string | undefined;
   /** `[localId] author · age · connections` before the text of each node. Default true. */
-  headers?: boolean;
+  headers?: boolean | undefined;
   /** The tree, the position of the path's end in it, and the agent's permissions. Default true. */
-  loomBlock?: boolean;
+  loomBlock?: boolean | undefined;
   /** Content that is always shown, in this order. */
-  pinned?: Pinned[];
+  pinned?: Pinned[] | undefined;
   /** Content recalled from storage. */
-  stashes?: Stash[];
+  stashes?: Stash[] | undefined;
   /** Recent actions, oldest first, one line each. */
-  trace?: string[];
+  trace?: string[] | undefined;
   /** The agent's permissions. Defaults to the `permissions` of the agent. */
-  permissions?: string[];
+  permissions?: string[] | undefined;
   /** Names of agents by id, for nodes with an `authorAgentId`. */
-  authors?: Record<string, string>;
+  authors?: Record<string, string> | undefined;
 }
 
 /** A node of the tree, on the path or not, or a custom text. */
@@ -279,62 +285,62 @@ export interface Stash {
 
 /** Input of both kinds of assembly. Pass either `tip` or `path`. See docs/loom.md. */
 export interface AssemblyRequest {
-  tree: LoomTreeData;
+  tree: WithUnknownFields<LoomTreeData>;
   /** The last node: the path leads back from it. */
-  tip?: string;
+  tip?: string | undefined;
   /** The ids of all nodes, oldest first. */
-  path?: string[];
+  path?: string[] | undefined;
   /** For nodes with several incoming continuation edges: node id to edge id, or to the id of the predecessor. */
-  choices?: Record<string, string>;
+  choices?: Record<string, string> | undefined;
   /** Any version of a node to the version to use. Default: the latest edit. */
-  versionSelections?: Record<string, string>;
+  versionSelections?: Record<string, string> | undefined;
   /** Annotations to include, each after its node, in the role of its author. */
-  includeAnnotations?: string[] | "all";
+  includeAnnotations?: string[] | "all" | undefined;
   /** Sources of the edge that the next generation will create from the tip. */
-  pendingSources?: EdgeSource[];
+  pendingSources?: WithUnknownFields<EdgeSource>[] | undefined;
   /**
    * Which instructions apply: only those of the tip and the pending ones (the default), or those of every edge on the
    * path.
    */
-  instructionScope?: "path" | "generation";
-  agent?: Agent;
+  instructionScope?: "path" | "generation" | undefined;
+  agent?: Agent | undefined;
   /** Context window of the model in tokens, including the answer. */
   contextWindow: number;
   /** Preferences of the request. */
-  preferences?: Preferences;
+  preferences?: Preferences | undefined;
   /** Preferences of the application, overridden by the tree's. */
-  appPreferences?: Preferences;
+  appPreferences?: Preferences | undefined;
   /** Default `heuristic`. */
-  tokenizer?: Tokenizer | OwnTokenizer;
-  provider?: Provider;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
+  provider?: Provider | undefined;
   /** The target of the prompt. `provider` defaults to the target's; the report lists what the body would leave out. */
-  target?: Target;
+  target?: Target | undefined;
   /** Role of the system context, if it is a message. Default `system`. */
-  systemRole?: "system" | "developer";
+  systemRole?: "system" | "developer" | undefined;
   /** Media by `ref`. */
-  media?: Record<string, Media>;
-  overhead?: Overhead;
-  mediaCosts?: MediaCosts;
+  media?: Record<string, Media> | undefined;
+  overhead?: Overhead | undefined;
+  mediaCosts?: MediaCosts | undefined;
   /**
    * The `state` of the dialogue that this one continues; `null` begins a series. The assembly repeats what the last one
    * did, so that the result begins with the last result, until the limit is exceeded. Dialogues only. See
    * docs/agents.md.
    */
-  previous?: FitState | null;
+  previous?: FitState | null | undefined;
   /**
    * Target of a dialogue in a series that exceeds the limit, as a fraction of the limit: above 0, at most 1. Default
    * 0.75 with `previous`; a single assembly uses the whole limit.
    */
-  cutTo?: number;
+  cutTo?: number | undefined;
   /**
    * How to treat signed thinking after a cut; Anthropic models from 5.1 on bind signatures to all earlier messages.
    * `strip` (the default) removes it, `dropBlock` makes the provider drop invalid blocks, `keep` keeps it. Dialogues
    * only. See docs/agents.md.
    */
-  preservedThinking?: "strip" | "dropBlock" | "keep";
+  preservedThinking?: "strip" | "dropBlock" | "keep" | undefined;
   /** Adds the agent's position in the tree; `true` uses all defaults. Dialogues only. */
-  loomAware?: boolean | LoomAware;
-  limits?: Limits;
+  loomAware?: boolean | LoomAware | undefined;
+  limits?: Limits | undefined;
 }
 
 /** Input of {@link assembleDialogue}. */
@@ -343,9 +349,9 @@ export interface DialogueRequest extends AssemblyRequest {}
 /** Input of {@link assembleBuffer}. */
 export interface BufferRequest extends AssemblyRequest {
   /** Text before the text of the path. Overrides the tree's `bufferPrefix`; `""` removes it. */
-  bufferPrefix?: string;
+  bufferPrefix?: string | undefined;
   /** Text that is not yet a node, at the end of the document. */
-  workingBuffer?: string;
+  workingBuffer?: string | undefined;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -395,7 +401,7 @@ export interface ToolResultPart {
   type: "toolResult";
   toolCallId: string;
   content: string | (TextBlock | ImagePart | AudioPart)[];
-  isError?: boolean;
+  isError?: boolean | undefined;
 }
 
 /** A dialogue, ready to send. */

@@ -16,13 +16,13 @@ export type TaskRole = "task" | "step" | "innerTask" | "reductionTask";
  */
 export interface ContextManagement {
   /** Whether to inherit the parent's context: all of it, none, or the subset that the memory system returns. */
-  inheritContext?: "full" | "none" | "subset";
+  inheritContext?: "full" | "none" | "subset" | undefined;
   /** Whether the outputs of steps are passed to later steps. */
-  accumulateData?: boolean;
+  accumulateData?: boolean | undefined;
   /** Which part of the outputs is passed. */
-  accumulationFormat?: "notes_only" | "full_output";
+  accumulationFormat?: "notes_only" | "full_output" | undefined;
   /** Whether to ask the memory system for new context. */
-  freshContext?: "enabled" | "disabled";
+  freshContext?: "enabled" | "disabled" | undefined;
 }
 
 /**
@@ -45,9 +45,9 @@ export interface Operator {
   type: TaskType;
   role: TaskRole;
   /** The template's `id` attribute. */
-  id?: string;
+  id?: string | undefined;
   /** The text of the template's `<description>`, trimmed. */
-  description?: string;
+  description?: string | undefined;
   contextManagement: ContextManagement;
   origins: Origins;
 }
@@ -73,15 +73,15 @@ export interface TaskElement {
 /** A task and its subtasks, deeply frozen: settings are fixed when the template is parsed. */
 export interface Task extends Operator {
   /** The tasks in `<steps>`; always present in a sequential task. */
-  steps?: Task[];
+  steps?: Task[] | undefined;
   /** The task of a reduce task for each input. */
-  innerTask?: Task;
+  innerTask?: Task | undefined;
   /** The task of a reduce task for the results. */
-  reductionTask?: Task;
+  reductionTask?: Task | undefined;
   /** The task inside an inner or reduction task. */
-  task?: Task;
+  task?: Task | undefined;
   /** Unknown elements, in order. */
-  elements?: TaskElement[];
+  elements?: TaskElement[] | undefined;
   /** Line of the start tag, from 1. */
   line: number;
   /** Column of the start tag, from 1, in UTF-16 code units. */
@@ -89,30 +89,30 @@ export interface Task extends Operator {
   /** Range of the task in the template: `source.slice(span.start, span.end)` is its XML. */
   span: SourceSpan;
   /** The whole template; only on the root. */
-  source?: string;
+  source?: string | undefined;
 }
 
 /** Input of `explainTask`: a parsed task, or a plain object. */
 export interface TaskInput extends OperatorInput {
-  steps?: TaskInput[];
-  innerTask?: TaskInput;
-  reductionTask?: TaskInput;
-  task?: TaskInput;
-  line?: number;
-  column?: number;
+  steps?: TaskInput[] | undefined;
+  innerTask?: TaskInput | undefined;
+  reductionTask?: TaskInput | undefined;
+  task?: TaskInput | undefined;
+  line?: number | undefined;
+  column?: number | undefined;
   /** Ignored, like the two fields below; parsed tasks have them. */
-  span?: SourceSpan;
-  elements?: TaskElement[];
-  source?: string;
+  span?: SourceSpan | undefined;
+  elements?: TaskElement[] | undefined;
+  source?: string | undefined;
 }
 
 /** How strictly to read a template. */
 export interface ParseTaskOptions {
   /** `strict`: a missing required field in a block is an error instead of a warning. Default `compat`. */
-  mode?: "compat" | "strict";
+  mode?: "compat" | "strict" | undefined;
   /** Rejects `inherit_context` `full` or `subset` combined with `fresh_context` `enabled`. Default false. */
-  exclusive?: boolean;
-  limits?: Limits;
+  exclusive?: boolean | undefined;
+  limits?: Limits | undefined;
 }
 
 /**
@@ -170,52 +170,52 @@ export interface StepOutput {
   step: string;
   output: string;
   /** Notes on the output, which `notes_only` keeps. */
-  notes?: string;
+  notes?: string | undefined;
 }
 
 /** Headings for the input of the memory system as one text. */
 export interface ContextHeadings {
   /** Default `## Task`. */
-  task?: string;
+  task?: string | undefined;
   /** Default `## Inherited Context`. */
-  inheritedContext?: string;
+  inheritedContext?: string | undefined;
   /** Default `## Previous Outputs`. */
-  previousOutputs?: string;
+  previousOutputs?: string | undefined;
 }
 
 /** Input of an assembly. */
 export interface ContextAssemblyRequest {
   task: OperatorInput;
   /** Description of the task for the memory system. Defaults to the task's description. */
-  taskText?: string;
+  taskText?: string | undefined;
   /** The parent's context. */
-  parentContext?: string;
+  parentContext?: string | undefined;
   /** The outputs of earlier steps, in order. A text is both output and notes of a step without an id. */
-  previousOutputs?: string | (string | StepOutput)[];
+  previousOutputs?: string | (string | StepOutput)[] | undefined;
   /**
    * How `previousOutputs` reach the task if the settings of the enclosing sequence decide it instead of the task's. Set
    * by {@link nextRequest}.
    */
-  accumulation?: "off" | "notes_only" | "full_output";
-  headings?: ContextHeadings;
+  accumulation?: "off" | "notes_only" | "full_output" | undefined;
+  headings?: ContextHeadings | undefined;
   /** Number of tokens above which the result carries a warning; it has no other effect. */
-  warnTokens?: number;
+  warnTokens?: number | undefined;
   /** Number of tokens above which the assembly throws `context_too_long`. */
-  maxTokens?: number;
+  maxTokens?: number | undefined;
   /** Size that the context is cut to. */
-  budget?: ContextBudget;
+  budget?: ContextBudget | undefined;
   /** How to count tokens. Default `heuristic`. */
-  tokenizer?: Tokenizer | OwnTokenizer;
-  limits?: Limits;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
+  limits?: Limits | undefined;
 }
 
 /** The token budget of a context. */
 export interface ContextBudget {
   maxTokens: number;
   /** Default `truncateMiddle`. With `stopAtLimit` the assembly throws `context_too_long`. */
-  truncationStrategy?: "truncateMiddle" | "rollingWindow" | "stopAtLimit";
+  truncationStrategy?: "truncateMiddle" | "rollingWindow" | "stopAtLimit" | undefined;
   /** The text in the place of removed text. Default `\n\n[…]\n\n`. */
-  truncationMarker?: string;
+  truncationMarker?: string | undefined;
 }
 
 /** The report on a budget. */
@@ -262,7 +262,7 @@ export interface MemoryAnswer {
   /** In an order that is kept unchanged. A match without metadata may be its path alone. */
   matches: (ContextMatch | [path: string] | string)[];
   /** The relevant part of the parent's context, if the memory system separates it from new context. */
-  inherited?: string;
+  inherited?: string | undefined;
 }
 
 /** A context, in parts and as one text. */
@@ -289,23 +289,25 @@ export interface ContextAssembly {
 export interface ContextAssemblyState {
   pending: {
     purpose: MatchPurpose;
-    inherited?: string;
-    accumulated?: string;
-    diagnostics?: Diagnostic[];
+    inherited?: string | undefined;
+    accumulated?: string | undefined;
+    diagnostics?: Diagnostic[] | undefined;
   };
-  sizes?: {
-    /** A tokenizer's name. A custom tokenizer must be passed again in {@link FinishContextOptions}. */
-    tokenizer?: string | { name: string };
-    warnTokens?: number;
-    maxTokens?: number;
-    budget?: ContextBudget;
-  };
+  sizes?:
+    | {
+        /** A tokenizer's name. A custom tokenizer must be passed again in {@link FinishContextOptions}. */
+        tokenizer?: string | { name: string } | undefined;
+        warnTokens?: number | undefined;
+        maxTokens?: number | undefined;
+        budget?: ContextBudget | undefined;
+      }
+    | undefined;
 }
 
 /** The options of `finishContextAssembly`. */
 export interface FinishContextOptions {
   /** The custom tokenizer of the request: the state cannot carry it. */
-  tokenizer?: Tokenizer | OwnTokenizer;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
 }
 
 /** A pending question to the memory system. */
@@ -336,16 +338,16 @@ export interface SequentialFailureInput {
   /** The sequential task; its settings decide whether notes or whole outputs are kept. */
   task: TaskInput;
   /** The outputs of earlier steps, in order. */
-  outputs?: StepOutput[];
+  outputs?: StepOutput[] | undefined;
   /** The id of the step that failed. */
   failedStep: string;
   /** Number of steps. Defaults to the steps of the task. */
-  totalSteps?: number;
+  totalSteps?: number | undefined;
   /** Default `subtask_failure`. */
-  reason?: string;
-  message?: string;
+  reason?: string | undefined;
+  message?: string | undefined;
   /** The failure of the nested task that failed. */
-  cause?: SequentialFailure | ReduceFailure;
+  cause?: SequentialFailure | ReduceFailure | undefined;
 }
 
 /** Result of a sequential task with a failed step. */
@@ -370,17 +372,17 @@ export interface SequentialFailure {
 /** Input for the failure of an inner task or the reduction. */
 export interface ReduceFailureInput {
   /** Id of the input being processed; absent if the reduction over all results failed. */
-  failedInput?: string;
+  failedInput?: string | undefined;
   /** The outputs of the inner task for earlier inputs, in order. */
-  outputs?: { input: string; output: string; notes?: string }[];
-  totalInputs?: number;
+  outputs?: { input: string; output: string; notes?: string | undefined }[] | undefined;
+  totalInputs?: number | undefined;
   /** The reduction's output so far. */
-  accumulator?: string;
+  accumulator?: string | undefined;
   /** Default `subtask_failure`. */
-  reason?: string;
-  message?: string;
+  reason?: string | undefined;
+  message?: string | undefined;
   /** The failure of the nested task that failed. */
-  cause?: SequentialFailure | ReduceFailure;
+  cause?: SequentialFailure | ReduceFailure | undefined;
 }
 
 /** Result of a reduce task with a failed part. */
@@ -410,10 +412,10 @@ export type TaskInputs = (string | { id?: string; text: string })[];
 
 /** A task and its subtasks, without their places in the template. */
 export interface RunTask extends Operator {
-  steps?: RunTask[];
-  innerTask?: RunTask;
-  reductionTask?: RunTask;
-  task?: RunTask;
+  steps?: RunTask[] | undefined;
+  innerTask?: RunTask | undefined;
+  reductionTask?: RunTask | undefined;
+  task?: RunTask | undefined;
 }
 
 /** Input of a run. */
@@ -421,13 +423,13 @@ export interface RunInput {
   /** An atomic, sequential or reduce task. */
   task: TaskInput;
   /** The inputs of a reduce task; missing ids become `input-1` and so on. */
-  inputs?: TaskInputs;
+  inputs?: TaskInputs | undefined;
   /** Whether the reduction runs once, after all results, or after each. Default `all`. */
-  reduction?: "all" | "each";
+  reduction?: "all" | "each" | undefined;
   /** The parent's context. */
-  parentContext?: string;
+  parentContext?: string | undefined;
   /** The headings of every request. */
-  headings?: ContextHeadings;
+  headings?: ContextHeadings | undefined;
 }
 
 /** The state of a run: plain data that can be stored anywhere. */
@@ -463,13 +465,13 @@ export interface StepFailure {
 
 /** A run as input: returned by `startRun`, restored from JSON, or a plain object. */
 export interface RunState extends RunInput {
-  context?: string;
-  outputs?: StepOutput[];
-  ahead?: (StepOutput & { index: number })[];
-  reduced?: number;
-  accumulator?: string;
-  accumulatorNotes?: string;
-  failure?: StepFailure & { index?: number };
+  context?: string | undefined;
+  outputs?: StepOutput[] | undefined;
+  ahead?: (StepOutput & { index: number })[] | undefined;
+  reduced?: number | undefined;
+  accumulator?: string | undefined;
+  accumulatorNotes?: string | undefined;
+  failure?: (StepFailure & { index?: number | undefined }) | undefined;
 }
 
 /** The request of a run: its `task` includes all subtasks. */
@@ -501,8 +503,8 @@ export type RunNext =
 export type RunResult =
   | { context: string }
   /** `index`: the input of the inner task; default: the next one. */
-  | { output: string; notes?: string; index?: number }
-  | { error: StepFailure & { index?: number } };
+  | { output: string; notes?: string | undefined; index?: number | undefined }
+  | { error: StepFailure & { index?: number | undefined } };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Running a whole task
@@ -541,7 +543,7 @@ export interface ModelCall extends TaskPlace, TaskSubject {
 export interface TaskOutput {
   output: string;
   /** Notes on the output, which `notes_only` keeps. */
-  notes?: string;
+  notes?: string | undefined;
 }
 
 /** Runs one step. If it throws or rejects, the step has failed; it is not retried. */
@@ -551,9 +553,9 @@ export type TaskModel = (call: ModelCall, about: DriverOptions) => string | Task
 export interface TaskRun {
   run: Run;
   /** What the steps of the run are about. */
-  subject?: TaskSubject;
+  subject?: TaskSubject | undefined;
   /** The runs of nested tasks under way, by index. */
-  nested?: Record<string, TaskRun>;
+  nested?: Record<string, TaskRun> | undefined;
 }
 
 /**
@@ -573,22 +575,22 @@ export interface RunTaskOptions extends DriverOptions {
   memory: MemorySystem;
   model: TaskModel;
   /** Receives every event. The run waits for the promise that it returns. */
-  onEvent?: (event: TaskEvent) => unknown;
+  onEvent?: ((event: TaskEvent) => unknown) | undefined;
   /** Inner tasks of one reduction under way at once. Results keep the order of the inputs. Default 1. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * The inputs of a nested reduction. Default, which it receives as `inputs`: the outputs of the steps before it,
    * otherwise the results or the input that it is about.
    */
-  inputs?: (call: ModelCall & { inputs: TaskInputs }) => TaskInputs | Promise<TaskInputs>;
+  inputs?: ((call: ModelCall & { inputs: TaskInputs }) => TaskInputs | Promise<TaskInputs>) | undefined;
   /** For every context, as in {@link ContextAssemblyRequest}. */
-  warnTokens?: number;
+  warnTokens?: number | undefined;
   /** For every context. A context above it fails its step. */
-  maxTokens?: number;
+  maxTokens?: number | undefined;
   /** For every context. */
-  budget?: ContextBudget;
+  budget?: ContextBudget | undefined;
   /** How to count tokens. Default `heuristic`. */
-  tokenizer?: Tokenizer | OwnTokenizer;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
 }
 
 /** The result of `runTask`. */

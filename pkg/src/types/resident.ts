@@ -1,5 +1,5 @@
 import type { Target } from "./bodies.js";
-import type { Diagnostic, FitState, JsonValue, Limits } from "./common.js";
+import type { Diagnostic, FitState, JsonValue, Limits, WithUnknownFields } from "./common.js";
 import type {
   AssemblyReport,
   AssemblyRequest,
@@ -17,7 +17,7 @@ import type {
 /** Options of a {@link LoomTree}: a request without its tree. Settings passed to `configure` can be omitted. */
 export type TreeOptions<Request extends AssemblyRequest = AssemblyRequest> = Omit<Request, "tree" | "contextWindow"> & {
   /** Context window of the model in tokens, including the answer. Required here or in `configure`. */
-  contextWindow?: number;
+  contextWindow?: number | undefined;
 };
 
 /** Options of {@link LoomTree.assembleDialogue} and {@link LoomTree.summarizeDialogue}. */
@@ -35,7 +35,7 @@ export interface TreePromptOptions extends TreeOptions<DialogueRequest & BufferR
 /** Options of {@link LoomTree.requestBody}. */
 export interface TreeBodyOptions extends TreeOptions<BufferRequest> {
   /** The target of the body. */
-  target?: Target;
+  target?: Target | undefined;
 }
 
 /**
@@ -43,14 +43,14 @@ export interface TreeBodyOptions extends TreeOptions<BufferRequest> {
  * a continuation are ignored.
  */
 export interface TreeChange {
-  nodes?: LoomNode[];
-  edges?: LoomEdge[];
+  nodes?: WithUnknownFields<LoomNode>[] | undefined;
+  edges?: WithUnknownFields<LoomEdge>[] | undefined;
 }
 
 /** Ids to remove. */
 export interface TreeRemoval {
-  nodes?: string[];
-  edges?: string[];
+  nodes?: string[] | undefined;
+  edges?: string[] | undefined;
 }
 
 /** Side effects of removed nodes. */
@@ -74,23 +74,25 @@ export interface ChangeReport {
 /** A change of a tree as data: removals first, then additions. {@link LoomTree.apply} applies it atomically. */
 export interface ChangeSet {
   /** Nodes and edges to add or to replace. */
-  upsert?: TreeChange;
+  upsert?: TreeChange | undefined;
   /** Ids to remove; missing ones are ignored. Removing a node removes its edges, as {@link LoomTree.remove} does. */
-  remove?: TreeRemoval;
+  remove?: TreeRemoval | undefined;
   /**
    * New positions in the order of nodes and edges: the id to insert before, or null for the end. Others keep their
    * position; new ones come last.
    */
-  before?: { nodes?: Record<string, string | null>; edges?: Record<string, string | null> };
+  before?:
+    | { nodes?: Record<string, string | null> | undefined; edges?: Record<string, string | null> | undefined }
+    | undefined;
   /** Changes to the ends of texts. */
-  endings?: TextEnding[];
+  endings?: TextEnding[] | undefined;
   /** Changed settings. Absent fields are unchanged; null removes one. */
-  settings?: ChangedSettings;
+  settings?: ChangedSettings | undefined;
   /**
    * Whether to remove everything that is not in `upsert`, so that the tree has exactly these nodes and edges, in this
    * order.
    */
-  replace?: boolean;
+  replace?: boolean | undefined;
 }
 
 /** A change to the end of the text that is the last block of a node, or all of its content. */
@@ -107,7 +109,7 @@ export type ChangedSettings = {
   [Key in TreeSetting]?: LoomTreeData[Key] | null;
 } & {
   /** All fields of the tree unknown to ctxweave, such as `id` and custom ones. */
-  fields?: Record<string, JsonValue> | null;
+  fields?: Record<string, JsonValue> | null | undefined;
 };
 
 type TreeSetting = "title" | "mode" | "systemContext" | "bufferModeSystemContext" | "bufferPrefix" | "preferences";
@@ -160,13 +162,13 @@ export interface PromptNode {
 /** Options of {@link LoomTree.search}. */
 export interface SearchOptions {
   /** Ignores case. Default false. */
-  ignoreCase?: boolean;
+  ignoreCase?: boolean | undefined;
   /** Ignores accents, Hebrew points and Arabic vowel signs. Default false. */
-  ignoreAccents?: boolean;
+  ignoreAccents?: boolean | undefined;
   /** The fields to search. Default: all. */
-  fields?: SearchField[];
+  fields?: SearchField[] | undefined;
   /** Maximum number of matches. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /**
@@ -199,11 +201,11 @@ export interface TreeOwnSettings extends Pick<
   "title" | "mode" | "systemContext" | "bufferModeSystemContext" | "bufferPrefix"
 > {
   /** All preferences of the tree: absent ones return to their defaults. Those of a call override them. */
-  preferences?: Preferences;
+  preferences?: Preferences | undefined;
   /** Limits for edits and queries. */
-  limits?: Limits;
+  limits?: Limits | undefined;
   /** Media by `ref`, unless a call overrides them. Passed here they cross into the wasm once. */
-  media?: Record<string, Media>;
+  media?: Record<string, Media> | undefined;
 }
 
 /** A dialogue with a short report. */

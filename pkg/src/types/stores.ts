@@ -44,18 +44,18 @@ export interface DeletingStore extends Store {
 /** Options of a store. */
 export interface CommitStoreOptions {
   /** Number of retries of a failed call. Default 3. */
-  retries?: number;
+  retries?: number | undefined;
   /** Milliseconds before the first retry; each later one waits about twice as long, with jitter. Default 20. */
-  delay?: number;
+  delay?: number | undefined;
   /** Milliseconds after which a pending call counts as failed. Default 30,000. */
-  timeout?: number;
+  timeout?: number | undefined;
   /** Number of records of a chain per request, if the store has `ancestors`. Default 256. */
-  pageSize?: number;
+  pageSize?: number | undefined;
   /**
    * Whether results of `materialize` are kept in the store by `cacheKey`, until garbage is collected. Default false.
    */
-  cache?: boolean;
-  limits?: Limits;
+  cache?: boolean | undefined;
+  limits?: Limits | undefined;
 }
 
 /** The summary of a commit; undefined leaves it without one. `blob` is the content of the commit. */
@@ -64,7 +64,7 @@ export type Summarize = (record: CommitRecord, blob: Uint8Array) => string | und
 /** Options of `summarizeMissing`. */
 export interface SummarizeMissingOptions {
   /** The most commits to summarize. Default: all. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** The result of `summarizeMissing`. */
@@ -85,7 +85,7 @@ export interface StoreCheckpointOptions {
    * throw `head_conflict`. Compactions and snapshots are never rebased, because they would hide commits that they do
    * not cover.
    */
-  onConflict?: "rebase" | "error";
+  onConflict?: "rebase" | "error" | undefined;
 }
 
 /** A stored commit that a head leads to. */
@@ -111,7 +111,7 @@ export interface StoredStream extends MaterializedStream {
 /** Options for listing garbage. */
 export interface GarbageOptions {
   /** Number of keys per page. Default 500. */
-  batch?: number;
+  batch?: number | undefined;
   /** Milliseconds after which an unfinished collection is taken over. Default: one hour. */
-  patience?: number;
+  patience?: number | undefined;
 }

@@ -29,36 +29,36 @@ export type TranscriptBytes = ArrayBuffer | ArrayBufferView | string;
 /** Properties of the commits that a session file does not contain. */
 export interface ImportOptions {
   /** The kind of agent; part of each commit's id. */
-  template?: string;
-  principal?: string;
-  machine?: string;
+  template?: string | undefined;
+  principal?: string | undefined;
+  machine?: string | undefined;
   /** Defaults to the session named in the file. */
-  sessionId?: string;
-  ticketId?: string;
-  threadId?: string;
+  sessionId?: string | undefined;
+  ticketId?: string | undefined;
+  threadId?: string | undefined;
   /** The commit that the conversation continues. Default: none. */
-  parent?: string;
+  parent?: string | undefined;
   /**
    * RFC 3339, a `Date`, or milliseconds as `Date.now()` returns them: for lines without a time. Required if no line has
    * one.
    */
-  createdAt?: string | number | Date;
+  createdAt?: string | number | Date | undefined;
   /** Number of assistant answers per delta. Default 1. */
-  everyTurns?: number;
+  everyTurns?: number | undefined;
   /**
    * The `resume` of an earlier import of the same file; this import continues there. The bytes must then start at
    * `resume.offset`, and the options must be those of the first import.
    */
-  resume?: TranscriptResume;
+  resume?: TranscriptResume | undefined;
   /**
    * The file is still being written: lines that do not complete a commit are left for the next import. Default false.
    */
-  growing?: boolean;
+  growing?: boolean | undefined;
   /** The bytes are the whole file despite a `resume`, after `resume_incomplete`. Default false. */
-  wholeFile?: boolean;
+  wholeFile?: boolean | undefined;
   /** Tokenizer for `token_count`. Default `heuristic`. */
-  tokenizer?: Tokenizer | OwnTokenizer;
-  limits?: Limits;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
+  limits?: Limits | undefined;
 }
 
 /**
@@ -152,12 +152,12 @@ export interface TranslatePart {
   /** A string is encoded as UTF-8. */
   bytes: Uint8Array | string;
   /** Name in errors, diagnostics and descriptions. */
-  commit?: string;
-  artifactRef?: string;
+  commit?: string | undefined;
+  artifactRef?: string | undefined;
   /** Part of a narrative or a description; the newest is the title of a transcoded Claude Code session. */
-  summary?: string;
+  summary?: string | undefined;
   /** RFC 3339, a `Date`, or milliseconds: the time of turns without one. */
-  createdAt?: string | number | Date;
+  createdAt?: string | number | Date | undefined;
 }
 
 /** A chain, oldest first, and the target format. */
@@ -169,11 +169,11 @@ export interface TranslateRequest {
    */
   format: string;
   /** How to write turns of another vendor's agent: as a narrative (`render`, the default) or as turns. */
-  crossFamily?: "render" | "transcode";
+  crossFamily?: "render" | "transcode" | undefined;
   /** Reads through compactions within the deltas. Default false: a conversation begins with its newest summary. */
-  throughCompactions?: boolean;
-  tokenizer?: Tokenizer | OwnTokenizer;
-  limits?: Limits;
+  throughCompactions?: boolean | undefined;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
+  limits?: Limits | undefined;
 }
 
 /** Fidelity of a translated delta, best first; see docs/sessions.md. */
@@ -220,8 +220,8 @@ export interface JoinedFork {
 /** How to read a conversation. */
 export interface TranscriptOptions {
   /** Reads through compactions. Default false: the conversation begins with its newest summary. */
-  throughCompactions?: boolean;
-  limits?: Limits;
+  throughCompactions?: boolean | undefined;
+  limits?: Limits | undefined;
 }
 
 /** A conversation as messages, in the format of an assembled dialogue. */
@@ -236,7 +236,7 @@ export interface TranscriptMessages {
 export interface ContextAtOptions {
   /** The number of the answer, from 0. Default: the next answer, after all those in the file. */
   turn?: number | undefined;
-  limits?: Limits;
+  limits?: Limits | undefined;
 }
 
 /** What the model saw before an answer. */

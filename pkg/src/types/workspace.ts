@@ -11,16 +11,16 @@ export type FileContent = string | Uint8Array | ArrayBuffer | { unreadable: stri
 /** Location of a workspace's files, for the plan and for diagnostics. */
 export interface WorkspacePlace {
   /** The folder of the taste files, shared by all workspaces. Default `tastes`. */
-  tastesDir?: string;
+  tastesDir?: string | undefined;
   /** The folder of the workspace. Default: none. */
-  workspaceDir?: string;
+  workspaceDir?: string | undefined;
 }
 
 /** Input of the plan: the brief, because it names the genre files. */
 export interface PlanInput extends WorkspacePlace {
-  brief?: FileContent | null;
+  brief?: FileContent | null | undefined;
   /** Names of genres in addition to those in the brief. */
-  genres?: string[];
+  genres?: string[] | undefined;
 }
 
 /** A file needed for the first turn. */
@@ -39,42 +39,47 @@ export interface LoadingPlan {
 
 /** The files of a workspace; each is optional. */
 export interface WorkspaceInput extends WorkspacePlace {
-  tastes?: {
-    /** `_default.md`, which is always loaded. */
-    default?: FileContent | null;
-    /**
-     * The genre files by name. Those in the brief are used, in its order; without a brief all of them, in the given
-     * order. As a list they keep any order; an object puts names such as `2024` first.
-     */
-    genres?: Record<string, FileContent | null | undefined> | { name: string; content?: FileContent | null }[];
-  };
+  tastes?:
+    | {
+        /** `_default.md`, which is always loaded. */
+        default?: FileContent | null | undefined;
+        /**
+         * The genre files by name. Those in the brief are used, in its order; without a brief all of them, in the given
+         * order. As a list they keep any order; an object puts names such as `2024` first.
+         */
+        genres?:
+          | Record<string, FileContent | null | undefined>
+          | { name: string; content?: FileContent | null | undefined }[]
+          | undefined;
+      }
+    | undefined;
   /** Names of genres in addition to those in the brief. */
-  genres?: string[];
-  brief?: FileContent | null;
-  notes?: FileContent | null;
+  genres?: string[] | undefined;
+  brief?: FileContent | null | undefined;
+  notes?: FileContent | null | undefined;
   /** JSONL. */
-  log?: FileContent | null;
+  log?: FileContent | null | undefined;
   /** JSONL. */
-  gaps?: FileContent | null;
-  limits?: WorkspaceLimits;
+  gaps?: FileContent | null | undefined;
+  limits?: WorkspaceLimits | undefined;
   /** How to count tokens. Default `heuristic`. */
-  tokenizer?: Tokenizer | OwnTokenizer;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
 }
 
 /** Limits for the notes, the log and the gaps. */
 export interface WorkspaceLimits {
   /** Lines kept at the start of long notes. Default 10. */
-  notesHeadLines?: number;
+  notesHeadLines?: number | undefined;
   /**
    * Lines kept at the end of long notes. Default 30. Notes with no more lines than both together are returned whole.
    */
-  notesTailLines?: number;
+  notesTailLines?: number | undefined;
   /** Entries of the log. Default 10. */
-  logEntries?: number;
+  logEntries?: number | undefined;
   /** Gap records. Default 10. */
-  gapRecords?: number;
+  gapRecords?: number | undefined;
   /** Bytes of all files together. Default 268435456. */
-  inputBytes?: number;
+  inputBytes?: number | undefined;
 }
 
 /** A brief. */
@@ -166,7 +171,7 @@ export type ReadFile = (path: string, options?: DriverOptions) => Promise<string
 /** Options of `loadContext`. */
 export interface LoadContextOptions extends WorkspacePlace, DriverOptions {
   /** Names of genres in addition to those in the brief. */
-  genres?: string[];
-  limits?: WorkspaceLimits;
-  tokenizer?: Tokenizer | OwnTokenizer;
+  genres?: string[] | undefined;
+  limits?: WorkspaceLimits | undefined;
+  tokenizer?: Tokenizer | OwnTokenizer | undefined;
 }

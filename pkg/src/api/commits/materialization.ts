@@ -10,7 +10,7 @@ import { invalid } from "../checked.js";
 import { customFormats } from "./formats.js";
 
 /** The request and the cache key of a plan: its steps do not have to cross again. */
-export function asked(plan: MaterializationRequest & Partial<MaterializationPlan>): Uint8Array {
+export function asked(plan: MaterializationRequest | MaterializationPlan): Uint8Array {
   if (typeof plan !== "object" || plan === null) throw invalid("plan", "a plan or a request");
   const given = guarded("plan", () => ({ ...plan }));
   return writeRequest({ ...customFormats(), ...given, refs: undefined, steps: undefined, diagnostics: undefined }).json;
