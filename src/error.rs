@@ -69,7 +69,7 @@ codes! {
         EdgeWithoutSource = "edge_without_source", "An edge on the path has no source that could be the predecessor. `details`: `edgeId`.";
         HandleBusy = "handle_busy", "A re-entrant call of a handle, for example from a custom tokenizer.";
         HandleFreed = "handle_freed", "A method of a handle was called after `free()`.";
-        HandleLost = "handle_lost", "The handle belongs to an instance of the module that was replaced after an internal error; create a new one.";
+        HandleLost = "handle_lost", "The handle belongs to an instance of the module that was replaced by `reset` or after an internal error; create a new one.";
         HeadConflict = "head_conflict", "The commit to add does not descend from the commit at a store's head. `details`: `head`; `actual`, the commit at the head; `commitId`, the commit to add.";
         IdCollision = "id_collision", "The id derived from a commit's fields belongs to a commit with other content. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "Internal error of ctxweave; the module has to be loaded again. Please report it.";

@@ -41,11 +41,8 @@ impl Content {
         if let Some(bytes) = value.bytes() {
             return Ok(Self::Bytes(bytes.into_owned()));
         }
-        let why = value
-            .object("")
-            .ok()
-            .filter(|object| object.len() == 1)
-            .and_then(|object| object.get("unreadable").ok()?);
+        let why =
+            value.plain_object().filter(|object| object.len() == 1).and_then(|object| object.get("unreadable").ok()?);
         why.ok_or_else(|| value.mismatch("a string or bytes"))?.string().map(Self::Unreadable)
     }
 

@@ -152,9 +152,13 @@ function sectionOf(module: WasmModule): ArrayBuffer | undefined {
   }
 }
 
+/** Number of active calls. */
+let calls = 0;
+
 /** Calls into the wasm; converts everything thrown into a {@link CtxweaveError}. */
 export function call<T>(run: (raw: Raw) => T): T {
   if (!ready) throw notInitialized();
+  calls += 1;
   try {
     return run(glue);
   } catch (thrown) {
@@ -162,7 +166,43 @@ export function call<T>(run: (raw: Raw) => T): T {
     if (!isPlainError(thrown)) throw recover(thrown);
     const { code, message, details } = thrown;
     throw new CtxweaveError(code, message, details, code === "tokenizer_failed" ? takeFailure() : undefined);
+  } finally {
+    calls -= 1;
   }
+}
+
+/**
+ * Replaces the instance by a new one and thereby releases its memory, which WebAssembly can only grow. Loaded
+ * vocabularies stay loaded. Handles of the old instance, such as a `LoomTree` or a `Chat`, throw `handle_lost`. A no-op
+ * before `init`.
+ *
+ * @throws {CtxweaveError} `handle_busy` in a custom tokenizer; `wasm_load_failed` if no new instance can be made: call
+ *   `init` again
+ */
+export function reset(): void {
+  if (!ready) return;
+  if (calls > 0) {
+    throw new CtxweaveError("handle_busy", "re-entrant call: the module is in use; call `reset` when no call runs");
+  }
+  try {
+    replace();
+  } catch (cause) {
+    lose();
+    throw notInstantiated(cause);
+  }
+}
+
+/** Starts a new instance. The old one and its memory are garbage. */
+function replace(): void {
+  instances += 1;
+  glue.__wbg_reset_state();
+  restoreVocabularies();
+}
+
+/** There is no instance until the next `init`. */
+function lose(): void {
+  ready = false;
+  delete here.instance;
 }
 
 /** The shape of errors thrown by src/wasm. */
@@ -188,12 +228,9 @@ function isPlainError(thrown: unknown): thrown is PlainError {
 function recover(cause: unknown): CtxweaveError {
   let after = "the module was restarted";
   try {
-    instances += 1;
-    glue.__wbg_reset_state();
-    restoreVocabularies();
+    replace();
   } catch {
-    ready = false;
-    delete here.instance;
+    lose();
     after = "the module could not be restarted, call `init` again";
   }
   return new CtxweaveError(

@@ -97,9 +97,7 @@ impl Fit<'_> {
         sorting::sort(&mut indices);
         indices.dedup();
         let treatment = |at: usize| {
-            let from = cut.slices.partition_point(|slice| slice.message < at);
-            let to = cut.slices.partition_point(|slice| slice.message <= at);
-            let gone = cut.slices.get(from..to).unwrap_or_default();
+            let gone = cut.slices_of(at);
             Some((at, Treatment::of(self.messages.given(at)?, self.messages.get(at)?, gone)?))
         };
         indices.into_iter().filter_map(treatment).collect()
@@ -177,8 +175,8 @@ impl Fit<'_> {
             Entry::One(at) => vec![whole(*at)],
             Entry::Run(from, to) => (*from..*to).map(whole).collect(),
             Entry::Changed(at, _) => {
-                let gone: Vec<MessageSlice> = cut.slices.iter().filter(|slice| slice.message == *at).copied().collect();
-                self.messages.get(*at).map(|message| digest(message, &gone)).into_iter().collect()
+                let message = self.messages.get(*at);
+                message.map(|message| digest(message, cut.slices_of(*at))).into_iter().collect()
             }
             Entry::Added(_) => cut.added.iter().map(|(_, text)| text_hash(text)).collect(),
         }

@@ -120,7 +120,7 @@ pub(super) fn to_loom_tree(request: Value<'_>) -> Result<Response> {
     // The generic format keeps every signature unchanged.
     let neutral = chat.neutral(Format::Generic)?;
     neutral.notes.finish(&mut chat.diagnostics);
-    let ids = chat.given.list.iter().map(|message| message.object("").ok()?.get("id").ok()??.string().ok());
+    let ids = chat.given.list.iter().map(|message| message.plain_object()?.get("id").ok()??.string().ok());
     let mut ids: Vec<Option<String>> = ids.collect();
     let turn = |(message, from): (prompt::Message<'_>, usize)| {
         let role = match message.role {

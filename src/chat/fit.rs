@@ -87,6 +87,13 @@ pub(super) struct Cut {
 }
 
 impl Cut {
+    /// The removed slices of a message.
+    pub(super) fn slices_of(&self, message: usize) -> &[MessageSlice] {
+        let from = self.slices.partition_point(|slice| slice.message < message);
+        let to = self.slices.partition_point(|slice| slice.message <= message);
+        self.slices.get(from..to).unwrap_or_default()
+    }
+
     /// The first message after a gap.
     pub(super) fn first_gap(&self, lead: usize) -> Option<usize> {
         let first = self.slices.first().map(|slice| slice.message);

@@ -78,7 +78,7 @@ impl Inspector {
         if !matches!(self.format, Format::CodexV0 | Format::CodexV1) {
             return;
         }
-        let Ok(fields) = record.object("a record") else { return };
+        let Some(fields) = record.plain_object() else { return };
         let kind = fields.last("type").and_then(|kind| kind.as_text()).unwrap_or_default();
         let session = match &*kind {
             "session_meta" => fields.last("payload"),

@@ -388,12 +388,16 @@ impl<'t> Value<'t> {
 
     /// An object; `expected` describes it in errors.
     pub(crate) fn object(self, expected: &str) -> Result<Object<'t>> {
+        self.plain_object().ok_or_else(|| self.mismatch(expected))
+    }
+
+    /// The object; `None` for other values and for placeholders. Takes no time to describe why, as the path of a value
+    /// in a long list would.
+    pub(crate) fn plain_object(self) -> Option<Object<'t>> {
         // The first key of a placeholder begins with an escape.
         let is_plain = || self.count() == 0 || self.document.tape.plain_string(self.at + 1).is_some();
-        match self.kind() {
-            Kind::Object if is_plain() || self.stand_in().is_none() => Ok(Object(self)),
-            _ => Err(self.mismatch(expected)),
-        }
+        let is_object = self.kind() == Kind::Object && (is_plain() || self.stand_in().is_none());
+        is_object.then_some(Object(self))
     }
 
     /// Describes the value that a placeholder represents, for errors.

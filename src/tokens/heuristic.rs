@@ -12,9 +12,11 @@
 //! - a few for the whole piece: its length, its letter case, the preceding character, its last letters, its spelling by
 //!   hash.
 //!
-//! In scripts written without spaces each character is a separate piece that still sees its neighbors. Text that the
-//! training data lacks, such as runs of line ends, of wide spaces or of one ideograph, braille, private-use characters
-//! and the larger unassigned ranges of Unicode, costs at least as much as tiktoken counts for such runs. The weights
+//! In scripts written without spaces each character is a separate piece that still sees its neighbors. Text beyond
+//! ASCII costs at least a lower bound: characters that no token has next to each other are separate tokens
+//! ([`heuristic_joins`](super::heuristic_joins)). What pieces cost above their bounds makes up for later ones below,
+//! because the weights spread the cost of a token over its pieces. Text that the training data lacks, such as runs of line
+//! ends or of wide spaces, braille, private-use characters and unassigned ranges, has a floor of its own. The weights
 //! are integers in units of 1/64 token, fitted to real counts and stored in heuristic_weights.bin. There are no floats
 //! and no state outside the call, so every platform returns the same number.
 //!
@@ -31,6 +33,7 @@
 //!
 //! Without `inline(always)` estimating takes 16 % longer: docs/decisions/inlining.md.
 
+use super::heuristic_joins::{in_run, is_joined, more_tokens};
 use super::heuristic_ranges::{CLASSES, How, RANGES, Ranges};
 use super::heuristic_words::{Word, WordCostCache};
 use super::utf8::code_point;
@@ -198,6 +201,8 @@ pub(crate) trait Sink {
     fn gram(&mut self, cell: usize);
     /// The open piece ends before byte `end` and costs at least `least` units. `true` stops the walk.
     fn close(&mut self, end: usize, least: u32) -> bool;
+    /// The piece that is closed next costs at least `units`, unless pieces before it cost more than theirs.
+    fn bound(&mut self, units: u32);
     /// A paragraph ends here, immediately after a close.
     fn paragraph(&mut self);
     /// Whether the sink has cached word costs.
@@ -230,6 +235,10 @@ pub(crate) struct Tally<'a> {
     open: i32,
     /// The begin of the open piece.
     from: usize,
+    /// Minimum cost of the open piece, if it has characters beyond ASCII.
+    bound: Option<u32>,
+    /// Units by which the pieces before cost more than their bounds.
+    credit: u32,
     /// The begin of the last piece, and its cost.
     last: (usize, u32),
     stop_above: u64,
@@ -238,7 +247,19 @@ pub(crate) struct Tally<'a> {
 
 impl Tally<'_> {
     pub(crate) fn new(stop_above: u64, scale: Scale) -> Self {
-        Tally { total: 0, before: 0, scale, character: SIGN, open: 0, from: 0, last: (0, 0), stop_above, words: None }
+        Tally {
+            total: 0,
+            before: 0,
+            scale,
+            character: SIGN,
+            open: 0,
+            from: 0,
+            bound: None,
+            credit: 0,
+            last: (0, 0),
+            stop_above,
+            words: None,
+        }
     }
 
     pub(crate) fn tokens(&self, text: &str) -> u32 {
@@ -251,6 +272,15 @@ impl Tally<'_> {
         self.total = self.total.saturating_add(cost.saturating_mul(self.scale.of(self.character)));
         self.character = SIGN;
         self.total > self.stop_above
+    }
+
+    /// The cost of the piece, raised to its bound less the credit of the pieces before it.
+    #[inline(always)]
+    fn bounded(&mut self, cost: u32) -> u32 {
+        let Some(bound) = self.bound.take() else { return cost };
+        let raised = cost.max(bound.saturating_sub(self.credit));
+        self.credit = (self.credit + raised).saturating_sub(bound).min(MAX_CREDIT);
+        raised
     }
 
     /// The total with the paragraph rounded to whole tokens, to at least one if it is not empty.
@@ -281,7 +311,7 @@ impl Sink for Tally<'_> {
 
     // Not inlined: there are many callers.
     fn close(&mut self, end: usize, least: u32) -> bool {
-        let cost = u32::try_from(self.open).unwrap_or(0).max(least);
+        let cost = self.bounded(u32::try_from(self.open).unwrap_or(0).max(least));
         let max_cost = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MAX_TOKENS_PER_BYTE);
         let cost = if u64::from(cost) > max_cost { max_cost as u32 } else { cost };
         self.last = (self.from, cost);
@@ -290,9 +320,15 @@ impl Sink for Tally<'_> {
         self.add(cost.into())
     }
 
+    #[inline(always)]
+    fn bound(&mut self, units: u32) {
+        self.bound = Some(units);
+    }
+
     fn paragraph(&mut self) {
         self.total = self.rounded();
         self.before = self.total;
+        self.credit = 0;
     }
 
     #[inline(always)]
@@ -364,6 +400,12 @@ struct Walker<'s, S: Sink> {
     lower_seen: bool,
     /// Minimum cost of the characters of the piece, in units: for characters whose weights were fitted to few texts.
     floor: u32,
+    /// The character before, if it is beyond ASCII and in the same run of such characters.
+    wide: u32,
+    /// Minimum cost of the characters beyond ASCII, over pieces in a row, in units.
+    bound: u32,
+    /// The part of the bound that is void if the next character joins the last one.
+    unless_joined: u32,
     /// Whether a carriage return precedes the next line end.
     return_seen: bool,
     /// The range of the last character beyond ASCII.
@@ -383,6 +425,9 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
         uppers: 0,
         lower_seen: false,
         floor: 0,
+        wide: 0,
+        bound: 0,
+        unless_joined: 0,
         return_seen: false,
         range: WideRange::EMPTY,
         floor_range: FloorRange::EMPTY,
@@ -400,6 +445,7 @@ pub(super) struct Paused {
     character: usize,
     open: i32,
     from: usize,
+    credit: u32,
     piece: Piece,
     context: u64,
     spelling: u64,
@@ -407,6 +453,9 @@ pub(super) struct Paused {
     uppers: u32,
     lower_seen: bool,
     floor: u32,
+    wide: u32,
+    bound: u32,
+    unless_joined: u32,
     return_seen: bool,
 }
 
@@ -425,24 +474,14 @@ pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -
     let bytes = text.as_bytes();
     // The meaning of a carriage return depends on the next character.
     let stop = bytes.len().saturating_sub(usize::from(bytes.ends_with(b"\r")));
-    let Paused { at, total, before, open, from, piece, context, .. } = *paused;
-    let Paused { spelling, length, uppers, lower_seen, floor, return_seen, .. } = *paused;
+    let Paused { at, total, before, open, from, credit, piece, context, .. } = *paused;
+    let Paused { spelling, length, uppers, lower_seen, floor, wide, bound, unless_joined, return_seen, .. } = *paused;
     let character = paused.character.checked_sub(1).unwrap_or(SIGN);
-    let mut tally = Tally { total, before, open, from, character, ..Tally::new(u64::MAX, scale) };
+    let mut tally = Tally { total, before, open, from, credit, character, ..Tally::new(u64::MAX, scale) };
     let sink = &mut tally;
     let (range, floor_range) = (WideRange::EMPTY, FloorRange::EMPTY);
-    let mut walker =
-        Walker { sink, piece, context, spelling, length, uppers, lower_seen, floor, return_seen, range, floor_range };
-    walker.run(bytes.get(..stop).unwrap_or_default(), at);
-    let Walker { piece, context, spelling, length, uppers, lower_seen, floor, return_seen, .. } = walker;
-    let Tally { total, before, open, from, character, .. } = *walker.sink;
-    *paused = Paused {
-        at: stop,
-        total,
-        before,
-        character: character.saturating_add(1),
-        open,
-        from,
+    let mut walker = Walker {
+        sink,
         piece,
         context,
         spelling,
@@ -450,6 +489,47 @@ pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -
         uppers,
         lower_seen,
         floor,
+        wide,
+        bound,
+        unless_joined,
+        return_seen,
+        range,
+        floor_range,
+    };
+    walker.run(bytes.get(..stop).unwrap_or_default(), at);
+    let Walker {
+        piece,
+        context,
+        spelling,
+        length,
+        uppers,
+        lower_seen,
+        floor,
+        wide,
+        bound,
+        unless_joined,
+        return_seen,
+        ..
+    } = walker;
+    let Tally { total, before, open, from, credit, character, .. } = *walker.sink;
+    *paused = Paused {
+        at: stop,
+        total,
+        before,
+        character: character.saturating_add(1),
+        open,
+        from,
+        credit,
+        piece,
+        context,
+        spelling,
+        length,
+        uppers,
+        lower_seen,
+        floor,
+        wide,
+        bound,
+        unless_joined,
         return_seen,
     };
     walker.run(bytes, stop);
@@ -585,9 +665,8 @@ impl<S: Sink> Walker<'_, S> {
                 }
                 self.character(c, class);
                 // The third of the same character: the weights of its runs already cover it.
-                let is_repeated = (self.context ^ self.context >> 16) & 0xFFFF_FFFF == 0;
-                let least = if is_repeated { UNIT as u32 } else { MIN_PIECE_UNITS };
-                let floor = std::mem::take(&mut self.floor);
+                let least = if self.is_repeated() { UNIT as u32 } else { MIN_PIECE_UNITS };
+                let floor = self.take_floor();
                 return self.sink.close(at + c.len_utf8(), least.max(floor));
             }
             Kind::Sign => {
@@ -595,7 +674,7 @@ impl<S: Sink> Walker<'_, S> {
                     return true;
                 }
             }
-            Kind::Digit => return self.digit(class, at),
+            Kind::Digit => return self.digit(c, class, at),
             Kind::Space => return self.space(c, at),
             Kind::Newline => return self.newline(c, at),
         }
@@ -622,12 +701,52 @@ impl<S: Sink> Walker<'_, S> {
         self.sink.gram(cell(self.context, 4));
         self.spelling = (self.spelling ^ u64::from(symbol(c))).wrapping_mul(0x0100_0000_01B3);
         self.length = self.length.wrapping_add(1);
-        if !(' '..FLOORS_BEGIN).contains(&c) {
-            let code = u32::from(c);
+        if !(' '..='\x7F').contains(&c) {
+            self.raise_floor(u32::from(c));
+        } else {
+            self.wide = 0;
+            if self.is_repeated() {
+                self.floor = self.floor.saturating_add(in_run(c as u8));
+            }
+        }
+    }
+
+    /// Whether the last three characters are the same.
+    #[inline(always)]
+    fn is_repeated(&self) -> bool {
+        (self.context ^ self.context >> 16) & 0xFFFF_FFFF == 0
+    }
+
+    /// Adds to what the piece costs at least.
+    fn raise_floor(&mut self, code: u32) {
+        if !(0x20..FLOORS_BEGIN).contains(&code) {
             if !(self.floor_range.start..self.floor_range.end).contains(&code) {
                 self.floor_range = FloorRange::of(code);
             }
             self.floor = self.floor.saturating_add(self.floor_range.floor);
+        }
+        let before = std::mem::replace(&mut self.wide, code);
+        let unless_joined = std::mem::take(&mut self.unless_joined);
+        if before != 0 && code < PAIRS_END && is_joined(before, code) {
+            self.bound = self.bound.saturating_sub(unless_joined);
+            if self.is_repeated() {
+                self.bound = self.bound.saturating_add(REPEATED);
+            }
+            return;
+        }
+        if before == 0 && code < LATIN_ENDS {
+            return;
+        }
+        let Some(more) = more_tokens(code) else {
+            self.bound = self.bound.saturating_add(self.floor_range.floor);
+            return;
+        };
+        if more > 0 || code < PAIRS_END || before == code {
+            self.unless_joined = more * UNIT as u32;
+            let least = if before == 0 { UNIT as u32 } else { apart(code) };
+            self.bound = self.bound.saturating_add(self.unless_joined + least);
+        } else if code < HANGUL_BEGINS {
+            self.bound = self.bound.saturating_add(COMMON_IDEOGRAPH);
         }
     }
 
@@ -637,7 +756,7 @@ impl<S: Sink> Walker<'_, S> {
         if self.length >= PIECE_MAX {
             self.length = 4;
             self.uppers = 0;
-            let floor = std::mem::take(&mut self.floor);
+            let floor = self.take_floor();
             return self.sink.close(at + c.len_utf8(), MIN_PIECE_UNITS.max(floor));
         }
         false
@@ -660,7 +779,9 @@ impl<S: Sink> Walker<'_, S> {
                 1
             }
             Piece::Signs(1) if self.length == 1 => {
+                let Self { floor, wide, bound, unless_joined, .. } = *self;
                 self.reset(Piece::Word);
+                (self.floor, self.wide, self.bound, self.unless_joined) = (floor, wide, bound, unless_joined);
                 self.context = context;
                 if self.context == u64::from(b'\'') { 2 } else { 3 }
             }
@@ -680,13 +801,14 @@ impl<S: Sink> Walker<'_, S> {
         false
     }
 
-    fn digit(&mut self, class: usize, at: usize) -> bool {
+    fn digit(&mut self, c: char, class: usize, at: usize) -> bool {
         match self.piece {
             Piece::Digits(digits) if digits < 3 => self.piece = Piece::Digits(digits.wrapping_add(1)),
             Piece::Space(spaces) => {
                 if spaces > 1 {
                     self.spaces(spaces.saturating_sub(1));
-                    if self.sink.close(at.saturating_sub(1), self.floor) {
+                    let floor = self.take_floor();
+                    if self.sink.close(at.saturating_sub(1), floor) {
                         return true;
                     }
                 }
@@ -705,6 +827,11 @@ impl<S: Sink> Walker<'_, S> {
         }
         let first = matches!(self.piece, Piece::Digits(1));
         self.sink.dense(D_CHAR.wrapping_add(class.wrapping_mul(4)).wrapping_add(usize::from(!first)));
+        if !c.is_ascii() {
+            // Few tokens have two of them.
+            self.wide = 0;
+            self.raise_floor(u32::from(c));
+        }
         false
     }
 
@@ -750,7 +877,7 @@ impl<S: Sink> Walker<'_, S> {
                 '\t' => 4,
                 '\u{3000}' => 5,
                 '\u{a0}' => 8,
-                _ => UNIT as u32,
+                _ => (more_tokens(c.into()).unwrap_or_default() + 1) * UNIT as u32,
             };
             self.floor = self.floor.saturating_add(more);
             // Runs of up to about 64 spaces are one token.
@@ -884,8 +1011,17 @@ impl<S: Sink> Walker<'_, S> {
             Piece::Newline(_) | Piece::Space(_) => 0,
         };
         self.piece = Piece::None;
-        let floor = std::mem::take(&mut self.floor);
+        let floor = self.take_floor();
         self.sink.close(at, least.max(floor))
+    }
+
+    /// The minimum cost of the piece that is closed next.
+    #[inline(always)]
+    fn take_floor(&mut self) -> u32 {
+        if self.wide != 0 || self.bound > 0 {
+            self.sink.bound(std::mem::take(&mut self.bound));
+        }
+        std::mem::take(&mut self.floor)
     }
 
     #[inline(always)]
@@ -897,11 +1033,25 @@ impl<S: Sink> Walker<'_, S> {
         self.uppers = 0;
         self.lower_seen = false;
         self.floor = 0;
+        self.wide = 0;
+        self.bound = 0;
+        self.unless_joined = 0;
     }
 }
 
 /// Below this only control characters have a floor.
-const FLOORS_BEGIN: char = '\u{840}';
+const FLOORS_BEGIN: u32 = 0x840;
+/// Letters before this are in tokens with the letters of ASCII.
+const LATIN_ENDS: u32 = 0x380;
+/// From here on pairs of characters are not known.
+const PAIRS_END: u32 = 0x3400;
+/// What an ideograph costs at least, in units, although tokens have many pairs of them.
+const COMMON_IDEOGRAPH: u32 = 30;
+const HANGUL_BEGINS: u32 = 0xAC00;
+/// What the third of the same character costs at least, in units, although tokens have two of them.
+const REPEATED: u32 = 56;
+/// Units of earlier pieces above their bound that make up for later ones below it.
+const MAX_CREDIT: u32 = 16 * UNIT as u32;
 
 /// Minimum cost of characters whose kind was fitted to next to no text, in eighths of a token: most of them are encoded byte by byte.
 /// Each row is a first and a last character.
@@ -931,25 +1081,40 @@ const FLOORS: &[(u32, u32, u8)] = &[
     (0xA000, 0xA62B, 24),     // Yi to Vai
     (0xA62C, 0xA63F, 24),     // not assigned
     (0xA640, 0xABFF, 24),     // to Meetei Mayek
-    (0xD7A4, 0xD7AF, 24),     // not assigned
-    (0xD7C7, 0xD7CA, 24),     // not assigned
+    (0xD7B0, 0xD7FF, 24),     // conjoining jamo
     (0xE000, 0xF8FF, 19),     // private use
     (0xF900, 0xFAD9, 24),     // compatibility ideographs
     (0xFADA, 0xFAFF, 24),     // not assigned
     (0xFB07, 0xFB12, 24),     // not assigned
     (0xFDD0, 0xFDEF, 24),     // not assigned
     (0xFEFF, 0xFEFF, 4),      // states the order of bytes
+    (0xFF10, 0xFF19, 7),      // full-width digits
     (0xFF65, 0xFF9F, 15),     // half-width kana
     (0xFFEF, 0xFFF8, 24),     // not assigned
     (0x10000, 0x1CFFF, 28),   // letters beyond the first plane
-    (0x1D000, 0x1D3FF, 24),   // signs of music and others
-    (0x1D400, 0x1D7FF, 16),   // letters and digits of mathematics
+    (0x1D000, 0x1D3FF, 28),   // signs of music and others
+    (0x1D400, 0x1D7FF, 22),   // letters and digits of mathematics
+    (0x1D800, 0x1DFFF, 28),   // signs of writing, not assigned
     (0x1E000, 0x1EFFF, 28),   // letters beyond the first plane
     (0x1F000, 0x1F1BF, 24),   // tiles and cards
     (0x1FC00, 0x1FFFF, 24),   // not assigned
-    (0x323B0, 0xDFFFF, 24),   // not assigned
+    (0x20000, 0x323AF, 28),   // rare ideographs
+    (0x323B0, 0xDFFFF, 29),   // not assigned
     (0xE0000, 0x10_FFFF, 32), // tags, variations, private use
 ];
+
+/// What a character that no token has after the one before it costs at least, in units, if it is a token: more than
+/// one token where bytes of two characters merge and tear both apart, less where tokens end within characters.
+#[inline(always)]
+fn apart(code: u32) -> u32 {
+    match code {
+        0xF00..0x1000 => 52,
+        0xE80..0xF00 | 0x1000..0x10A0 | 0x1200..0x1380 | 0x1780..0x1800 => 66,
+        0x900..0xE00 => 70,
+        0x1F00..0x2000 | 0x3100..0x31C0 => 86,
+        _ => 76,
+    }
+}
 
 /// A range of characters with the same minimum cost; most characters are in the range of the previous one.
 #[derive(Clone, Copy, Debug)]

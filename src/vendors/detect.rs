@@ -229,7 +229,7 @@ fn formats_of_call(kind: &str, item: Object<'_>) -> Formats {
 
 /// The formats with a part like this in the content of a message.
 fn formats_of_part(part: Value<'_>) -> Formats {
-    let Some(kind) = part.object("a part").ok().and_then(|part| part.get("type").ok()?).and_then(Value::as_text) else {
+    let Some(kind) = part.plain_object().and_then(|part| part.get("type").ok()?).and_then(Value::as_text) else {
         return 0;
     };
     let has = |keys: &[&str]| has(part, keys);
@@ -272,7 +272,7 @@ fn is_telemetry(part: Value<'_>) -> bool {
 
 /// Whether an object has one of these keys.
 fn has(value: Value<'_>, keys: &[&str]) -> bool {
-    let Some(object) = Some(value).filter(|value| value.kind() == Kind::Object).and_then(|value| value.object("").ok())
+    let Some(object) = Some(value).filter(|value| value.kind() == Kind::Object).and_then(|value| value.plain_object())
     else {
         return false;
     };

@@ -11,7 +11,7 @@ pub(crate) fn text_in<'t>(object: Object<'t>, name: &str) -> Option<Cow<'t, str>
 
 /// The object of a field.
 pub(crate) fn object_in<'t>(object: Object<'t>, name: &str) -> Option<Object<'t>> {
-    object.last(name)?.object("").ok()
+    object.last(name)?.plain_object()
 }
 
 /// Whether a request continues a conversation that the provider stores.

@@ -146,13 +146,13 @@ pub(crate) fn mcp_parts(result: Object<'_>) -> Option<Value<'_>> {
     let is_part = |part: Value<'_>| {
         part.object("a part").is_ok_and(|part| text_in(part, "type").is_some_and(|kind| PARTS.contains(&&*kind)))
     };
-    let mut parts = content.list("a list").ok()?;
+    let mut parts = content.as_list()?;
     (parts.len() > 0 && parts.all(is_part)).then_some(content)
 }
 
 /// The text or the parts of a file that has these instead of data.
 fn text_of<'t>(part: Object<'t>, kind: &str) -> Option<Medium<'t>> {
-    let inner = |name| part.last(name)?.object("").ok();
+    let inner = |name| part.last(name)?.plain_object();
     if let Some(source) = inner("source") {
         if text_in(source, "type").is_some_and(|kind| kind == "text") {
             return source.last("data").map(Medium::Text);

@@ -44,7 +44,7 @@ impl<'s> ReasoningSignature<'s> {
         let Some(document) = block.and_then(|text| Document::read(text.as_bytes(), &[]).ok()) else {
             return (!signature.is_empty()).then(|| Self::of_shape(signature));
         };
-        let block = document.root().object("").ok()?;
+        let block = document.root().plain_object()?;
         let text = |name: &str| Some(Cow::Owned(block.last(name)?.as_text()?.into_owned()));
         let Some(kind) = text("type") else { return Some(Self::Opaque(signature)) };
         match &*kind {

@@ -40,7 +40,7 @@ impl Prices<'_> {
 
     /// Tokens of a part other than text, call or result: of a medium its cost, of another part its JSON.
     pub(crate) fn unknown_part(&self, part: Value<'_>) -> u64 {
-        match part.object("a part").ok().and_then(medium_of) {
+        match part.plain_object().and_then(medium_of) {
             Some(medium) => self.medium(medium),
             None => self.value(part),
         }
@@ -54,7 +54,7 @@ impl Prices<'_> {
 
     /// Tokens of a compaction: its summary and its encrypted content.
     pub(crate) fn compaction(&self, block: Value<'_>) -> u64 {
-        let field = |name| Some(block.object("a compaction").ok()?.last(name)?).filter(|value| !value.is_null());
+        let field = |name| Some(block.plain_object()?.last(name)?).filter(|value| !value.is_null());
         let summary = field("content").map_or(0, |summary| self.value(summary));
         summary.saturating_add(self.sealed(field("encrypted_content")))
     }
@@ -92,13 +92,13 @@ impl Prices<'_> {
 
     /// Tokens of a text, or of a list of parts.
     fn parts(&self, parts: Value<'_>) -> u64 {
-        let Ok(list) = parts.list("a list") else { return self.value(parts) };
+        let Some(list) = parts.as_list() else { return self.value(parts) };
         list.map(|part| self.part(part)).fold(0, u64::saturating_add)
     }
 
     /// Tokens of a part, or of a text in its place.
     pub(crate) fn part(&self, part: Value<'_>) -> u64 {
-        let object = part.object("a part").ok();
+        let object = part.plain_object();
         let text = object.and_then(|part| part.last("text")).filter(|text| text.is_text());
         match object.and_then(medium_of) {
             Some(medium) => self.medium(medium),

@@ -10,6 +10,8 @@ use std::rc::Rc;
 use ctxweave::tokens::heuristic::{count, count_up_to};
 use ctxweave::tokens::{Counter, Tokenizers};
 use proptest::prelude::*;
+use regex_syntax::hir::{Class, HirKind};
+use unicode_normalization::UnicodeNormalization;
 
 /// A file of the committed corpus.
 struct Sample {
@@ -495,4 +497,103 @@ fn every_script_is_near_cl100k() {
     }
     println!("{table}");
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// The scripts of Unicode, as its tables name them.
+const UNICODE_SCRIPTS: &str = "Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan Balinese Bamum Bassa_Vah Batak Bengali Bhaiksuki \
+    Bopomofo Brahmi Braille Buginese Buhid Canadian_Aboriginal Carian Caucasian_Albanian Chakma Cham Cherokee \
+    Chorasmian Common Coptic Cuneiform Cypriot Cypro_Minoan Cyrillic Deseret Devanagari Dives_Akuru Dogra \
+    Duployan Egyptian_Hieroglyphs Elbasan Elymaic Ethiopic Garay Georgian Glagolitic Gothic Grantha Greek \
+    Gujarati Gunjala_Gondi Gurmukhi Gurung_Khema Han Hangul Hanifi_Rohingya Hanunoo Hatran Hebrew Hiragana \
+    Imperial_Aramaic Inherited Inscriptional_Pahlavi Inscriptional_Parthian Javanese Kaithi Kannada Katakana \
+    Kawi Kayah_Li Kharoshthi Khitan_Small_Script Khmer Khojki Khudawadi Kirat_Rai Lao Latin Lepcha Limbu \
+    Linear_A Linear_B Lisu Lycian Lydian Mahajani Makasar Malayalam Mandaic Manichaean Marchen Masaram_Gondi \
+    Medefaidrin Meetei_Mayek Mende_Kikakui Meroitic_Cursive Meroitic_Hieroglyphs Miao Modi Mongolian Mro \
+    Multani Myanmar Nabataean Nag_Mundari Nandinagari New_Tai_Lue Newa Nko Nushu Nyiakeng_Puachue_Hmong Ogham \
+    Ol_Chiki Ol_Onal Old_Hungarian Old_Italic Old_North_Arabian Old_Permic Old_Persian Old_Sogdian \
+    Old_South_Arabian Old_Turkic Old_Uyghur Oriya Osage Osmanya Pahawh_Hmong Palmyrene Pau_Cin_Hau Phags_Pa \
+    Phoenician Psalter_Pahlavi Rejang Runic Samaritan Saurashtra Sharada Shavian Siddham SignWriting Sinhala \
+    Sogdian Sora_Sompeng Soyombo Sundanese Sunuwar Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le Tai_Tham \
+    Tai_Viet Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Todhri Toto Tulu_Tigalari \
+    Ugaritic Vai Vithkuqi Wancho Warang_Citi Yezidi Yi Zanabazar_Square";
+
+/// The characters with this property.
+fn characters(property: &str) -> Vec<char> {
+    let class = regex_syntax::parse(&format!(r"[\p{{{property}}}&&\P{{Cs}}]")).expect(property);
+    let Class::Unicode(ranges) = (match class.into_kind() {
+        HirKind::Class(class) => class,
+        _ => panic!("{property} is one character"),
+    }) else {
+        panic!("{property} is no class")
+    };
+    ranges.iter().flat_map(|range| range.start()..=range.end()).collect()
+}
+
+/// Samples of 200 characters of these: any of them, in words, in their order, few of them, and runs of one.
+fn samples(characters: &[char]) -> Vec<(&'static str, String)> {
+    const LENGTH: usize = 200;
+    let count = characters.len();
+    let mut seed = count as u64 + 7;
+    let mut next = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    let mut samples = Vec::new();
+    for _ in 0..6 {
+        samples.push(("any", (0..LENGTH).map(|_| characters[next(count)]).collect()));
+        let mut words = String::new();
+        let mut left = LENGTH;
+        while left > 1 {
+            let letters = (2 + next(7)).min(left - 1);
+            words.extend((0..letters).map(|_| characters[next(count)]));
+            words.push(' ');
+            left -= letters + 1;
+        }
+        samples.push(("words", words));
+        let first = next(count);
+        samples.push(("in order", (0..LENGTH).map(|at| characters[(first + at) % count]).collect()));
+        let few: Vec<char> = (0..5).map(|_| characters[next(count)]).collect();
+        samples.push(("few", (0..LENGTH).map(|_| few[next(few.len())]).collect()));
+    }
+    let runs = characters.iter().step_by((count / 200).max(1));
+    samples.extend(runs.map(|&character| ("a run", std::iter::repeat_n(character, LENGTH).collect())));
+    samples
+}
+
+/// Text of any script, however unlike real text it is, costs at least 85 % of what tiktoken counts.
+#[test]
+fn no_script_collapses() {
+    let bpe = tiktoken_rs::o200k_base().expect("o200k_base");
+    let mut scripts: Vec<(&str, Vec<char>)> =
+        UNICODE_SCRIPTS.split_whitespace().map(|script| (script, characters(&format!("Script={script}")))).collect();
+    let assigned: usize = scripts.iter().map(|(_, characters)| characters.len()).sum();
+    let unassigned = characters("Cn");
+    let private = characters("Co");
+    // Neither is in a script. A newer table may have a script that is not listed.
+    assert_eq!(assigned + unassigned.len() + private.len(), 0x11_0000 - 0x800, "a script is missing");
+    let gaps = unassigned.iter().copied().filter(|&character| character < '\u{10000}').collect();
+    scripts.extend([("unassigned", unassigned), ("unassigned gaps", gaps), ("private use", private)]);
+    let mut low = Vec::new();
+    for (script, characters) in &scripts {
+        for (kind, text) in samples(characters) {
+            let part = f64::from(count(&text)) / bpe.encode_ordinary(&text).len() as f64;
+            if part < 0.85 {
+                low.push(format!("{script}, {kind}: {part:.2} of {:?}", text.chars().take(5).collect::<String>()));
+            }
+        }
+    }
+    assert!(low.is_empty(), "{} samples: {low:#?}", low.len());
+}
+
+/// Korean in conjoining jamo, Hebrew with points, compatibility jamo, rare ideographs.
+#[test]
+fn unusual_spellings_do_not_collapse() {
+    let bpe = tiktoken_rs::o200k_base().expect("o200k_base");
+    let korean = fs::read_to_string(directory().join("prose/korean.txt")).expect("korean");
+    let decomposed: String = korean.nfd().take(2000).collect();
+    let pointed = "בְּרֵאשִׁית בָּרָא אֱלֹהִים אֵת הַשָּׁמַיִם וְאֵת הָאָרֶץ ".repeat(4);
+    for text in [&decomposed, &pointed, &"ㄱㄴㄷ".repeat(70), &"龘".repeat(200), &"龘齾爨麤".repeat(50)] {
+        let part = f64::from(count(text)) / bpe.encode_ordinary(text).len() as f64;
+        assert!((0.85..=1.6).contains(&part), "{part:.2} of {:?}", text.chars().take(9).collect::<String>());
+    }
 }

@@ -112,7 +112,7 @@ const HANDLES = {
 };
 
 /** Not called: `init` takes what a browser fetches, and the error class takes anything. */
-const LEFT_OUT = ["init", "initSync", "CtxweaveError", "indexedDbStore"];
+const LEFT_OUT = ["init", "initSync", "reset", "CtxweaveError", "indexedDbStore"];
 
 const isClass = (value) => Function.prototype.toString.call(value).startsWith("class");
 const soon = () => new Promise((resolve) => setTimeout(resolve, 50));

@@ -216,7 +216,7 @@ for (const entry of entries) {
     const work = module.countTokens ? () => module.countTokens("It works.") : () => undefined;
     const before = work();
     for (const [name, value] of Object.entries(module)) {
-      if (typeof value !== "function" || name === "init" || name === "initSync") continue;
+      if (typeof value !== "function" || ["init", "initSync", "reset"].includes(name)) continue;
       if (INTERNAL.includes(entry) && seedsOf(name).length === 0) continue;
       if (isClass(value)) await spoiledClass(entry, name, value);
       else await spoiled(entry, name, value);

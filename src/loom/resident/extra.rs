@@ -225,10 +225,10 @@ fn content_form(content: Value<'_>) -> u32 {
     if content.kind() != Kind::Object {
         return 0;
     }
-    let Some(fields) = content.object("a block").ok() else { return 0 };
+    let Some(fields) = content.plain_object() else { return 0 };
     let kind = fields.last("type");
     let is = |name: &str| kind.is_some_and(|kind| kind.is_string(name));
-    let blocks = || fields.last("blocks").and_then(|blocks| blocks.list("a list of blocks").ok());
+    let blocks = || fields.last("blocks").and_then(|blocks| blocks.as_list());
     match () {
         () if is("text") => TEXT_BLOCK,
         () if is("mixed") && blocks().is_some_and(|blocks| blocks.len() == 1) => MIXED,

@@ -40,7 +40,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
             reader.body(at.clone(), TextShape::AiSdkOutput);
             let output = part.get("output")?;
             let fields = output
-                .and_then(|output| output.object("").ok())
+                .and_then(|output| output.plain_object())
                 .map(|output| output.fields(["type", "value", "reason"]));
             match fields.transpose()? {
                 // The model reads JSON as text, regardless of its content.
@@ -169,7 +169,7 @@ fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
     reader.piece(kind, Some(at.clone())).tokens(tokens).input(path(&at, &[Key("input")]), input);
     if is_closed {
         reader.tokens(PER_MESSAGE + 1);
-        let reason = approval.and_then(|approval| approval.object("").ok()?.last("reason"));
+        let reason = approval.and_then(|approval| approval.plain_object()?.last("reason"));
         let (place, body) = match (error, output, reason) {
             (Some(_), ..) => (path(&at, &[Key("errorText")]), error),
             (None, None, Some(_)) => (path(&at, &[Key("approval"), Key("reason")]), reason),

@@ -135,7 +135,7 @@ impl Contents {
 fn response_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>) -> Result<()> {
     reader.rest(at.to_vec());
     for (index, part) in parts.list("a list of parts")?.enumerate() {
-        match part.object("a part, an object").ok().and_then(medium_of) {
+        match part.plain_object().and_then(medium_of) {
             Some(Medium::Image(source)) => reader.inner_image(path(at, &[At(index)]), None, source),
             Some(medium) => {
                 reader.tokens(reader.prices.medium(medium));
@@ -150,7 +150,7 @@ fn response_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>
 
 /// The texts of a function's response: its `output`, `result` or `error` if these are texts.
 fn texts_of<'t>(reader: &mut Reader<'_, 't>, at: &[Step], body: Option<Value<'t>>) -> Result<()> {
-    let object = body.and_then(|body| body.object("").ok());
+    let object = body.and_then(|body| body.plain_object());
     let texts = object.map(|object| object.fields(["output", "result", "error"])).transpose()?.unwrap_or_default();
     let mut rest = object.map_or(0, Object::len);
     for (key, value) in ["output", "result", "error"].into_iter().zip(texts) {

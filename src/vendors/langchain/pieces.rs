@@ -88,7 +88,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     }
     if let Some(output) = field(metadata, "output")?.filter(|output| output.kind() == JsonKind::List) {
         for (index, value) in output.list("a list of items")?.enumerate() {
-            let id = value.object("").ok().map(|item| item.get("call_id")).transpose()?.flatten();
+            let id = value.plain_object().map(|item| item.get("call_id")).transpose()?.flatten();
             if let Some(id) = id.and_then(Value::as_text) {
                 known.also_at(&mut reader, &id, &path(base, &[Key("response_metadata"), Key("output"), At(index)]));
             }
@@ -196,7 +196,7 @@ impl Calls {
 
 /// The vendor's block in a non-standard one; otherwise the block itself.
 pub(crate) fn vendor_block(block: Value<'_>) -> Value<'_> {
-    let fields = block.object("a block").ok().and_then(|block| block.fields(["type", "value"]).ok());
+    let fields = block.plain_object().and_then(|block| block.fields(["type", "value"]).ok());
     match fields {
         Some([Some(kind), Some(value)]) if kind.is_string("non_standard") => value,
         _ => block,

@@ -80,7 +80,7 @@ pub(crate) fn neutral<'t>(
     if let Some(system) = system {
         normalizer.out.system = system_text(system);
         let parts = system.list("a list").into_iter().flatten();
-        parts.filter_map(|part| part.object("").ok()).for_each(|part| normalizer.out.notes.fields(part));
+        parts.filter_map(|part| part.plain_object()).for_each(|part| normalizer.out.notes.fields(part));
     }
     for (at, (message, &value)) in read.iter().zip(list).enumerate() {
         normalizer.out.notes.message = at;
@@ -210,7 +210,7 @@ impl<'t> ChatNormalizer<'t> {
     fn at(&mut self, value: Value<'t>, place: &[Step]) -> Option<Value<'t>> {
         let Some((Step::At(index), before)) = place.split_last() else { return walk(value, place) };
         if self.list.as_ref().is_none_or(|(path, _)| path != before) {
-            let items = walk(value, before)?.list("a list").ok()?.collect();
+            let items = walk(value, before)?.as_list()?.collect();
             self.list = Some((before.to_vec(), items));
         }
         self.list.as_ref().and_then(|(_, items)| items.get(*index)).copied()
@@ -225,7 +225,7 @@ impl<'t> ChatNormalizer<'t> {
         results: &mut Vec<Block<'t>>,
     ) -> Result<()> {
         let part = if piece.kind == Kind::Reasoning { langchain::pieces::vendor_block(part) } else { part };
-        let object = part.object("a part").ok().filter(|_| !piece.places.is_empty());
+        let object = part.plain_object().filter(|_| !piece.places.is_empty());
         let signature = match object {
             Some(object) => {
                 if piece.kind != Kind::Other {
@@ -234,7 +234,7 @@ impl<'t> ChatNormalizer<'t> {
                 signature_of(self.format, object)
             }
             None if piece.kind == Kind::Reasoning => {
-                part.object("").ok().and_then(|item| signature_of(self.format, item))
+                part.plain_object().and_then(|item| signature_of(self.format, item))
             }
             None => None,
         };
@@ -319,8 +319,7 @@ impl<'t> ChatNormalizer<'t> {
 
     fn call(&mut self, id: Cow<'t, str>, name: &Cow<'t, str>, part: Value<'t>) -> Result<Block<'t>> {
         let (arguments, is_text) = arguments(part)?;
-        let kind =
-            part.object("a call").ok().map(|call| call.get("type")).transpose()?.flatten().and_then(Value::as_text);
+        let kind = part.plain_object().map(|call| call.get("type")).transpose()?.flatten().and_then(Value::as_text);
         let is_server = |kind: &str| kind.starts_with("server_") || kind.starts_with("mcp_");
         if kind.as_deref().is_some_and(is_server) || self.is_vendor_step(part) {
             self.out.notes.note("a call of a server tool, written as a call of a function", Severity::Info);
@@ -370,7 +369,7 @@ impl<'t> ChatNormalizer<'t> {
 
     /// The block of a piece, if only its vendor can read it.
     fn vendor_block(&self, part: Value<'t>, piece: &Piece<'t>) -> Result<Option<VendorBlock<'static>>> {
-        let Ok(object) = part.object("a part") else { return Ok(None) };
+        let Some(object) = part.plain_object() else { return Ok(None) };
         let kind = text_in(object, "type").unwrap_or_default();
         let (vendor, value) = if self.format == Format::Generic && kind == "vendor" {
             let [vendor, value] = object.fields(["vendor", "value"])?;
@@ -410,7 +409,7 @@ impl<'t> ChatNormalizer<'t> {
     /// A library's compaction: its summary as a text, since no common block can replace the messages before it.
     fn compaction(&mut self, part: Value<'t>, piece: &Piece<'t>, blocks: &mut Vec<Block<'t>>) {
         let content = || {
-            let object = part.object("a compaction").ok()?;
+            let object = part.plain_object()?;
             let inner = object_in(object, "value");
             text_in(object, "content").or_else(|| text_in(inner?, "content"))
         };
@@ -440,14 +439,14 @@ impl<'t> ChatNormalizer<'t> {
 /// The value at the end of a path.
 fn walk<'t>(value: Value<'t>, path: &[Step]) -> Option<Value<'t>> {
     path.iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.object("").ok()?.get(key).ok()?,
-        Step::At(at) => value.list("").ok()?.nth(*at),
+        Step::Key(key) => value.plain_object()?.get(key).ok()?,
+        Step::At(at) => value.as_list()?.nth(*at),
     })
 }
 
 /// The text of reasoning.
 fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
-    let Ok(object) = part.object("a thought") else { return part.as_text().unwrap_or_default() };
+    let Some(object) = part.plain_object() else { return part.as_text().unwrap_or_default() };
     let text =
         ["thinking", "text", "reasoning", "content", "summary"].into_iter().find_map(|name| text_in(object, name));
     if let Some(text) = text {
@@ -464,7 +463,7 @@ fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
 
 /// The arguments of a call, and whether they are a text other than JSON.
 fn arguments(call: Value<'_>) -> Result<(Option<Value<'_>>, bool)> {
-    let Ok(object) = call.object("a call") else { return Ok((None, false)) };
+    let Some(object) = call.plain_object() else { return Ok((None, false)) };
     if let Some((inner, is_custom)) = openai_chat::fields::called(object)? {
         let (found, is_text) = arguments(inner)?;
         return Ok((found, is_text || is_custom));

@@ -47,12 +47,12 @@ impl ConversionReport {
 
     /// Reports vendor fields next to a part other than signatures.
     fn options(&mut self, name: &str, options: Value<'_>) {
-        let Ok(options) = options.object("") else { return };
+        let Some(options) = options.plain_object() else { return };
         for (key, value) in options.entries() {
             let key = key.as_text().unwrap_or_default();
             let name = [name, ".", &key].concat();
-            match value.object("") {
-                Ok(vendor) => {
+            match value.plain_object() {
+                Some(vendor) => {
                     let is_sealed = text_in(vendor, "reasoningEncryptedContent").is_some();
                     for (key, value) in vendor.entries() {
                         let key = key.as_text().unwrap_or_default();
@@ -62,8 +62,8 @@ impl ConversionReport {
                         }
                     }
                 }
-                Err(_) if is_one_of(ai_sdk::fields::SIGNATURES, &key) || value.is_null() => {}
-                Err(_) => self.note(format!("the field `{name}`"), Severity::Info),
+                None if is_one_of(ai_sdk::fields::SIGNATURES, &key) || value.is_null() => {}
+                None => self.note(format!("the field `{name}`"), Severity::Info),
             }
         }
     }
@@ -73,8 +73,8 @@ impl ConversionReport {
         for (key, value) in object.entries() {
             let is_empty = match value.kind() {
                 JsonKind::Null => true,
-                JsonKind::List => value.list("a list").is_ok_and(|list| list.len() == 0),
-                JsonKind::Object => value.object("an object").is_ok_and(|object| object.len() == 0),
+                JsonKind::List => value.as_list().is_some_and(|list| list.len() == 0),
+                JsonKind::Object => value.plain_object().is_some_and(|object| object.len() == 0),
                 _ => false,
             };
             let Some(key) = key.as_text().filter(|_| !is_empty) else { continue };
@@ -83,7 +83,7 @@ impl ConversionReport {
                 continue;
             }
             if is_one_of(READ, &key) {
-                if let Some(inner) = value.object("").ok().filter(|_| is_one_of(HOLDERS, &key)) {
+                if let Some(inner) = value.plain_object().filter(|_| is_one_of(HOLDERS, &key)) {
                     self.fields(inner);
                 }
                 continue;

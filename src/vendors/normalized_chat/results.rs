@@ -38,7 +38,7 @@ impl<'t> ChatNormalizer<'t> {
         };
         let mut is_error = false;
         let mut content = Vec::new();
-        if let Some(holder) = holder.and_then(|holder| holder.object("").ok()) {
+        if let Some(holder) = holder.and_then(|holder| holder.plain_object()) {
             let [snake, camel, status, error, parts] =
                 holder.fields(["is_error", "isError", "status", "errorText", "parts"])?;
             let says_so = |value: Option<Value<'_>>| value.is_some_and(|value| value.bool().unwrap_or(false));
@@ -50,7 +50,7 @@ impl<'t> ChatNormalizer<'t> {
                 self.shown(parts, &mut content)?;
             }
         }
-        let object = body.and_then(|body| body.object("").ok());
+        let object = body.and_then(|body| body.plain_object());
         match (place.map(|(_, shape)| shape), object) {
             (Some(TextShape::GeminiResponse), Some(response)) => {
                 let (text, failed) = gemini::part::response_text(response)?;
@@ -64,7 +64,7 @@ impl<'t> ChatNormalizer<'t> {
             }
             _ => body.map_or(Ok(()), |body| self.shown(body, &mut content))?,
         }
-        let state = part.object("").ok().and_then(|part| part.last("state"));
+        let state = part.plain_object().and_then(|part| part.last("state"));
         let is_denied = state.is_some_and(|state| state.is_string(DENIED_STATE));
         is_error |= is_denied;
         if content.is_empty() {
@@ -80,13 +80,9 @@ impl<'t> ChatNormalizer<'t> {
             return Ok(());
         }
         let is_part = |value: &Value<'t>| {
-            value
-                .object("")
-                .ok()
-                .map(|part| part.fields(["type", "inlineData", "inline_data", "fileData"]))
-                .is_some_and(|fields| {
-                    fields.is_ok_and(|[kind, ..]| kind.is_some_and(Value::is_text)) || media(*value).is_some()
-                })
+            value.plain_object().map(|part| part.fields(["type", "inlineData", "inline_data", "fileData"])).is_some_and(
+                |fields| fields.is_ok_and(|[kind, ..]| kind.is_some_and(Value::is_text)) || media(*value).is_some(),
+            )
         };
         let parts: Vec<Value<'t>> = match body.kind() {
             JsonKind::List => body.list("a list")?.collect(),
@@ -115,7 +111,7 @@ impl<'t> ChatNormalizer<'t> {
 
     /// An image, a recording or a file, as far as it can be expressed; a text if it is one.
     pub(super) fn other(&mut self, part: Value<'t>, is_image: bool) -> Option<Block<'t>> {
-        let object = part.object("a part").ok()?;
+        let object = part.plain_object()?;
         let kind = text_in(object, "type").unwrap_or_default();
         let found = media(part);
         let mime = found.as_ref().map_or("", |(mime, _)| mime).to_owned();

@@ -55,7 +55,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     }
     // LiteLLM puts Anthropic's compactions next to the message.
     let compactions = inner(message.get("provider_specific_fields")?, "compaction_blocks");
-    if compactions.and_then(|blocks| blocks.list("a list").ok()?.next()).is_some() {
+    if compactions.and_then(|blocks| blocks.as_list()?.next()).is_some() {
         reader.pieces.first_mut().into_iter().for_each(|piece| piece.is_compaction = true);
     }
     Ok(reader.message(role, overhead))
@@ -65,7 +65,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
 /// reasoning.
 fn is_signed(message: Object<'_>) -> bool {
     let any = |name, is: &dyn Fn(Value<'_>) -> bool| {
-        let blocks = message.get(name).ok().flatten().and_then(|blocks| blocks.list("a list").ok());
+        let blocks = message.get(name).ok().flatten().and_then(|blocks| blocks.as_list());
         blocks.into_iter().flatten().any(is)
     };
     let of_anthropic = |detail: Value<'_>| {

@@ -83,7 +83,7 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
 /// An output: a text, a list of parts, or in the Agents SDK one part.
 fn output_of<'t>(reader: &mut Reader<'_, 't>, output: Option<Value<'t>>) -> Result<()> {
     let at = vec![Key("output")];
-    let part = output.and_then(|output| output.object("").ok()).map(|part| part.get("text")).transpose()?.flatten();
+    let part = output.and_then(|output| output.plain_object()).map(|part| part.get("text")).transpose()?.flatten();
     match part {
         Some(text) => {
             reader.body(at.clone(), TextShape::String);
@@ -102,7 +102,7 @@ fn reasoning<'t>(reader: &mut Reader<'_, 't>, item: Object<'t>) -> Result<()> {
             reader.value(part.object("a text, an object")?.get("text")?);
         }
     }
-    let provider = provider.and_then(|provider| provider.object("").ok());
+    let provider = provider.and_then(|provider| provider.plain_object());
     let of_provider =
         provider.map(|provider| provider.fields(["encrypted_content", "encryptedContent"])).transpose()?;
     let of_provider = of_provider.and_then(|[snake, camel]| snake.or(camel));

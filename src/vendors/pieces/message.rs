@@ -508,7 +508,7 @@ impl<'r, 't> Reader<'r, 't> {
 
     /// Sets the caller of the last piece, a call; `None` if it was the model itself.
     pub(crate) fn caller(&mut self, caller: Option<Value<'t>>) {
-        let caller = caller.and_then(|caller| caller.object("").ok()?.fields(["caller_id", "tool_id"]).ok());
+        let caller = caller.and_then(|caller| caller.plain_object()?.fields(["caller_id", "tool_id"]).ok());
         let caller = caller.and_then(|[program, tool]| program.or(tool)).and_then(Value::as_text);
         self.last().into_iter().for_each(|piece| piece.caller.clone_from(&caller));
     }
@@ -624,7 +624,7 @@ impl<'r, 't> Reader<'r, 't> {
     /// Adds a part that is not a text, call or result: an image, a recording or a file of any vendor's, or an unknown
     /// one, which costs its JSON. `shape` is that of a text that replaces an image.
     pub(crate) fn other(&mut self, at: Path, value: Value<'t>, shape: TextShape) {
-        match value.object("a part").ok().and_then(medium_of) {
+        match value.plain_object().and_then(medium_of) {
             Some(Medium::Image(source)) => self.image(at, shape, source),
             _ => {
                 let tokens = self.prices.unknown_part(value);

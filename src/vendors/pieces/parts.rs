@@ -42,7 +42,7 @@ pub(crate) fn is_given(value: Option<Value<'_>>) -> bool {
 
 /// A field of an object within an object, if present.
 pub(crate) fn inner<'t>(value: Option<Value<'t>>, field: &str) -> Option<Value<'t>> {
-    value?.object("an object").ok()?.get(field).ok()?
+    value?.plain_object()?.get(field).ok()?
 }
 
 /// Whether reasoning is signed by Anthropic: `thinking` with a signature, or redacted.
@@ -141,7 +141,7 @@ pub(crate) fn result_content<'t>(
         reader.text(at, content)?;
         return Ok(());
     }
-    let object = content.object("a part, an object").ok();
+    let object = content.plain_object();
     if let Some((result, parts)) = object.and_then(|result| Some((result, media::mcp_parts(result)?))) {
         for (key, value) in result.entries().filter(|(key, _)| !key.is_string("content")) {
             reader.json(Some(key)).value(Some(value));
@@ -163,7 +163,7 @@ fn result_parts<'t>(reader: &mut Reader<'_, 't>, at: &[Step], parts: Value<'t>, 
 
 /// Reads one part of the content of a result.
 fn result_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Value<'t>, content: Content) -> Result<()> {
-    let object = part.object("a part, an object").ok();
+    let object = part.plain_object();
     let [kind, text] = object.map(|part| part.fields(["type", "text"])).transpose()?.unwrap_or_default();
     let is = |name: &&str| kind.is_some_and(|kind| kind.is_string(name));
     if let (Some(text), true) = (text, ["text", "input_text", "output_text"].iter().any(is)) {
