@@ -3,8 +3,11 @@
 use super::format::{FORMATS, Format};
 use crate::error::{Code, Error, Result};
 use crate::json::{Kind, Object, Value};
-use crate::vendors::gemini_interactions::fields::tool_of;
-use crate::vendors::openai_chat::fields::THOUGHTS;
+use crate::vendors::ai_sdk::part::PartKind;
+use crate::vendors::fields::has_any;
+use crate::vendors::gemini_interactions::fields::{StepKind, tool_of};
+use crate::vendors::openai_chat::part::THOUGHTS;
+use crate::vendors::{anthropic, generic, langchain, openai_agents, openai_chat, openai_responses, otel};
 
 /// The bit of a format in a set.
 pub(crate) const fn bit(format: Format) -> Formats {
@@ -112,10 +115,11 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
         return Ok(LANGCHAIN);
     }
     if let Some(parts) = parts.filter(|parts| parts.kind() == Kind::List) {
-        if parts.list("a list")?.any(is_telemetry) {
+        if parts.list("a list")?.any(otel::is_part) {
             return Ok(0);
         }
-        let typed = parts.list("a list")?.next().map(|part| has(part, &["type"]));
+        let is_typed = |part: Value<'_>| part.as_object().is_some_and(|part| part.last("type").is_some());
+        let typed = parts.list("a list")?.next().map(is_typed);
         return Ok(match typed {
             Some(true) => UI,
             Some(false) => GEMINI,
@@ -154,7 +158,7 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
     if provider_options.is_some() {
         set &= AI_SDK;
     }
-    if has(message.value(), &THOUGHTS) {
+    if has_any(message, &THOUGHTS) {
         set &= OPENAI;
     }
     match content {
@@ -171,7 +175,7 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
     if content.is_none()
         && tool_calls.is_none()
         && function_call.is_none()
-        && !has(message.value(), &["refusal", "audio", "content"])
+        && !has_any(message, &["refusal", "audio", "content"])
     {
         return Ok(0);
     }
@@ -181,26 +185,20 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
 /// The possible formats of an item without a role, by its type.
 fn formats_of_item(kind: Value<'_>, has_content: bool, item: Object<'_>) -> Formats {
     let Some(kind) = kind.as_text() else { return 0 };
-    let has = |keys: &[&str]| has(item.value(), keys);
     match &*kind {
-        "human" | "ai" | "system" | "tool" | "function" | "generic" | "chat" | "developer" | "remove"
-            if has_content =>
+        kind if has_content && langchain::pieces::is_message_type(kind) => LANGCHAIN,
+        kind if openai_agents::fields::is_item_type(kind) => AGENTS,
+        kind if matches!(
+            StepKind::of(kind),
+            StepKind::UserInput | StepKind::ModelOutput | StepKind::Thought | StepKind::FunctionResult
+        ) =>
         {
-            LANGCHAIN
+            INTERACTIONS
         }
-        "function_call_result" | "hosted_tool_call" => AGENTS,
-        "user_input" | "model_output" | "thought" | "function_result" => INTERACTIONS,
-        _ if has(&["callId", "providerData"]) => AGENTS,
-        "reasoning" if has(&["content"]) && !has(&["summary"]) => AGENTS,
-        "reasoning" if has(&["summary", "encrypted_content"]) => RESPONSES,
-        "compaction"
-        | "compaction_trigger"
-        | "item_reference"
-        | "program"
-        | "configuration_update"
-        | "mcp_list_tools"
-        | "mcp_approval_request"
-        | "mcp_approval_response" => RESPONSES | AGENTS,
+        _ if openai_agents::fields::is_item(item) => AGENTS,
+        "reasoning" if openai_agents::fields::is_reasoning(item) => AGENTS,
+        "reasoning" if has_any(item, &["summary", "encrypted_content"]) => RESPONSES,
+        kind if openai_responses::fields::is_item_type(kind) => RESPONSES | AGENTS,
         kind if kind.ends_with("_call") || kind.ends_with("_output") || kind.ends_with("_result") => {
             formats_of_call(kind, item)
         }
@@ -210,16 +208,14 @@ fn formats_of_item(kind: Value<'_>, has_content: bool, item: Object<'_>) -> Form
 
 /// The formats with a call or a result of this type.
 fn formats_of_call(kind: &str, item: Object<'_>) -> Formats {
-    let has = |keys: &[&str]| has(item.value(), keys);
-    let of_openai = RESPONSES | if has(&["call_id"]) { 0 } else { AGENTS };
+    let has_call_id = item.last("call_id").is_some();
+    let of_openai = RESPONSES | if has_call_id { 0 } else { AGENTS };
     match (kind, tool_of(kind)) {
         // Responses name the call by `call_id`, and have its arguments as a text.
-        ("function_call", _)
-            if !has(&["call_id"]) && item.last("arguments").is_some_and(|it| it.kind() == Kind::Object) =>
-        {
+        ("function_call", _) if !has_call_id && item.last("arguments").is_some_and(|it| it.kind() == Kind::Object) => {
             INTERACTIONS
         }
-        ("file_search_call", _) if !has(&["queries", "results", "status"]) => of_openai | INTERACTIONS,
+        ("file_search_call", _) if !openai_responses::fields::is_search(item) => of_openai | INTERACTIONS,
         ("file_search_call", _) => of_openai,
         (_, (_, true)) => INTERACTIONS,
         (kind, _) if kind.ends_with("_result") => of_openai | INTERACTIONS,
@@ -229,18 +225,12 @@ fn formats_of_call(kind: &str, item: Object<'_>) -> Formats {
 
 /// The formats with a part like this in the content of a message.
 fn formats_of_part(part: Value<'_>) -> Formats {
-    let Some(kind) = part.plain_object().and_then(|part| part.get("type").ok()?).and_then(Value::as_text) else {
-        return 0;
-    };
-    let has = |keys: &[&str]| has(part, keys);
+    let Some(part) = part.as_object() else { return 0 };
+    let Some(kind) = part.get("type").ok().flatten().and_then(Value::as_text) else { return 0 };
+    let has = |keys: &[&str]| has_any(part, keys);
     let set = match &*kind {
         "text" => GENERIC | OPENAI | ANTHROPIC | AI_SDK | LANGCHAIN,
         "image_url" => OPENAI | LANGCHAIN,
-        "input_audio" | "refusal" => OPENAI | RESPONSES | AGENTS,
-        "input_text" | "input_image" | "input_file" | "output_text" => RESPONSES | AGENTS,
-        "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "document" | "search_result" | "compaction"
-        | "server_tool_use" | "container_upload" | "fallback" | "mcp_tool_use" => ANTHROPIC | LANGCHAIN,
-        kind if kind.ends_with("_tool_result") => ANTHROPIC | LANGCHAIN,
         "image" if has(&["source"]) => ANTHROPIC | LANGCHAIN,
         "image" if has(&["image"]) => AI_SDK,
         "image" if has(&["mimeType", "ref"]) => GENERIC,
@@ -250,31 +240,13 @@ fn formats_of_part(part: Value<'_>) -> Formats {
         "file" => LANGCHAIN | AI_SDK | AGENTS,
         "reasoning" if has(&["text"]) => AI_SDK | GENERIC,
         "reasoning" => LANGCHAIN,
-        "tool-call"
-        | "tool-result"
-        | "tool-approval-request"
-        | "tool-approval-response"
-        | "reasoning-file"
-        | "custom" => AI_SDK,
-        "toolCall" | "toolResult" => GENERIC,
-        "tool_call" | "server_tool_call" | "non_standard" | "text-plain" => LANGCHAIN,
+        kind if openai_chat::part::is_shared_type(kind) => OPENAI | RESPONSES | AGENTS,
+        kind if openai_responses::fields::is_part_type(kind) => RESPONSES | AGENTS,
+        kind if anthropic::part::is_block_type(kind) => ANTHROPIC | LANGCHAIN,
+        kind if PartKind::of_model(kind).is_of_ai_sdk() => AI_SDK,
+        kind if generic::part::is_block_type(kind) => GENERIC,
+        kind if langchain::pieces::is_block_type(kind) => LANGCHAIN,
         _ => ANTHROPIC | LANGCHAIN | AI_SDK | OPENAI | RESPONSES | AGENTS,
     };
     if has(&["providerOptions"]) { set & AI_SDK } else { set }
-}
-
-/// Whether a part is OpenTelemetry's, which would be read as an empty part of a `UIMessage`.
-fn is_telemetry(part: Value<'_>) -> bool {
-    let kind = part.as_object().and_then(|part| part.last("type"));
-    let is = |names: &[&str]| kind.is_some_and(|kind| names.iter().any(|name| kind.is_string(name)));
-    is(&["tool_call", "tool_call_response"]) || is(&["text", "reasoning"]) && !has(part, &["text"])
-}
-
-/// Whether an object has one of these keys.
-fn has(value: Value<'_>, keys: &[&str]) -> bool {
-    let Some(object) = Some(value).filter(|value| value.kind() == Kind::Object).and_then(|value| value.plain_object())
-    else {
-        return false;
-    };
-    object.entries().any(|(key, _)| keys.iter().any(|name| key.is_string(name)))
 }

@@ -19,3 +19,8 @@ pub(crate) fn continues_stored(request: Object<'_>) -> bool {
     let is_named = |name: &&str| request.last(name).is_some_and(|id| !id.is_null());
     ["previous_interaction_id", "previous_response_id", "conversation"].iter().any(is_named)
 }
+
+/// Whether an object has one of these fields.
+pub(crate) fn has_any(object: Object<'_>, names: &[&str]) -> bool {
+    object.entries().any(|(key, _)| names.iter().any(|name| key.is_string(name)))
+}

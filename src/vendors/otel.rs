@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use crate::content::{Block, Media, Role, arguments_object};
+use crate::json::Value as Parsed;
 use crate::vendors::blocks::{Unknown, arguments, flag, image, list, objects, owned, text};
+use crate::vendors::fields::has_any;
 
 /// The author and the blocks of a message; `None` for an unknown role.
 pub(crate) fn read_message(
@@ -162,4 +164,13 @@ fn write_part(block: &Block<'_>, lost: &mut dyn FnMut(&str)) -> Option<Value> {
             json!({ "type": "text", "content": text? })
         }
     })
+}
+
+/// Whether a part is OpenTelemetry's, which would be read as an empty part of a `UIMessage`.
+pub(crate) fn is_part(part: Parsed<'_>) -> bool {
+    let part = part.as_object();
+    let kind = part.and_then(|part| part.last("type"));
+    let is = |names: &[&str]| kind.is_some_and(|kind| names.iter().any(|name| kind.is_string(name)));
+    let has_text = part.is_some_and(|part| has_any(part, &["text"]));
+    is(&["tool_call", "tool_call_response"]) || is(&["text", "reasoning"]) && !has_text
 }

@@ -8,7 +8,28 @@ use std::convert::Infallible;
 use serde_json::{Map, Value as Json};
 
 use crate::error::Error;
-use crate::json::{Object, Value};
+use crate::json::{Kind, Object, Value};
+
+/// The type of a call's caller if that is the model itself, and no program: such a field counts as empty.
+const DIRECT: &str = "direct";
+
+/// Maximal bytes of a name in a diagnostic.
+const MAX_NAME_BYTES: usize = 60;
+
+/// A name from a message, truncated for a diagnostic.
+pub(crate) fn shown_name(name: &str) -> &str {
+    name.get(..name.floor_char_boundary(MAX_NAME_BYTES)).unwrap_or_default()
+}
+
+/// An unknown field, as diagnostics name it.
+pub(crate) fn unknown_field(name: &str) -> String {
+    ["the field `", shown_name(name), "`"].concat()
+}
+
+/// Whether a list of words contains a word.
+pub(crate) fn is_one_of(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
 
 /// An object of a chat or of an answer, whose fields are looked up by name.
 pub(crate) trait Fields: Copy {
@@ -23,6 +44,9 @@ pub(crate) trait Fields: Copy {
 
     /// Whether a field is `true`.
     fn is_true(value: Option<Self::Value>) -> bool;
+
+    /// Visits the fields that are neither empty nor among the known ones, a list of words.
+    fn each_unknown(self, known: &str, each: &mut dyn FnMut(&str, Self::Value));
 }
 
 impl<'t> Fields for Object<'t> {
@@ -36,6 +60,24 @@ impl<'t> Fields for Object<'t> {
     fn is_true(value: Option<Value<'t>>) -> bool {
         value.is_some_and(|value| value.bool().unwrap_or(false))
     }
+
+    fn each_unknown(self, known: &str, each: &mut dyn FnMut(&str, Value<'t>)) {
+        for (key, value) in self.entries() {
+            let is_empty = match value.kind() {
+                Kind::Null => true,
+                Kind::Bool => !value.bool().unwrap_or(false),
+                Kind::String => value.is_string(""),
+                Kind::List => value.as_list().is_some_and(|list| list.len() == 0),
+                Kind::Object => {
+                    value.as_object().is_some_and(|object| object.entries().all(|(_, value)| value.is_string(DIRECT)))
+                }
+                Kind::Number => false,
+            };
+            if let Some(key) = key.as_text().filter(|key| !is_empty && !is_one_of(known, key)) {
+                each(&key, value);
+            }
+        }
+    }
 }
 
 impl<'m> Fields for &'m Map<String, Json> {
@@ -48,6 +90,21 @@ impl<'m> Fields for &'m Map<String, Json> {
 
     fn is_true(value: Option<&'m Json>) -> bool {
         value.and_then(Json::as_bool).unwrap_or(false)
+    }
+
+    fn each_unknown(self, known: &str, each: &mut dyn FnMut(&str, &'m Json)) {
+        for (name, value) in self {
+            let is_empty = match value {
+                Json::Null | Json::Bool(false) => true,
+                Json::Array(list) => list.is_empty(),
+                Json::Object(fields) => fields.values().all(|value| value == DIRECT),
+                Json::String(text) => text.is_empty(),
+                _ => false,
+            };
+            if !is_empty && !is_one_of(known, name) {
+                each(name, value);
+            }
+        }
     }
 }
 

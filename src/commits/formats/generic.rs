@@ -55,7 +55,7 @@ pub(crate) fn turn(map: &Map<String, Value>, notes: &mut ConversionReport) -> Op
             return None;
         }
     };
-    turn.blocks.extend(calls);
+    turn.blocks.extend(calls.into_iter().map(|(call, _)| call));
     turn.id = owned(map, "id");
     turn.timestamp = owned(map, "timestamp");
     turn.model = owned(map, "model");

@@ -1,7 +1,6 @@
 //! The provider fields next to a part, in the AI SDK and the Agents SDK.
 
-use crate::error::Result;
-use crate::json::{Object, Value};
+use crate::json::Object;
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::signature::ReasoningSignature;
 
@@ -9,6 +8,10 @@ use crate::vendors::signature::ReasoningSignature;
 pub(crate) const DENIED_STATE: &str = "output-denied";
 /// The default text for the model if no reason is given.
 pub(crate) const DENIED: &str = "Tool execution denied.";
+
+/// The fields of messages and parts that are read, or that can be dropped without loss. All others are reported.
+pub(crate) const FIELDS: &str = "type role content parts id state text image file data url filename mediaType input output toolCallId \
+     toolName errorText approvalId";
 
 /// The fields of a part that hold provider data.
 pub(crate) const HOLDERS: [&str; 4] = ["providerOptions", "providerMetadata", "callProviderMetadata", "providerData"];
@@ -32,11 +35,4 @@ pub(crate) fn signature<'t>(part: Object<'t>) -> Option<ReasoningSignature<'t>> 
         .or_else(|| {
             Some(ReasoningSignature::Sealed(text_in(vendor, "itemId"), text_in(vendor, "reasoningEncryptedContent")?))
         })
-}
-
-/// The content of a tool's output, and whether the tool failed.
-pub(crate) fn output<'t>(output: Object<'t>) -> Result<(Option<Value<'t>>, bool)> {
-    let [kind, value, reason] = output.fields(["type", "value", "reason"])?;
-    let kind = kind.and_then(Value::as_text).unwrap_or_default();
-    Ok((value.or(reason), kind.starts_with("error") || kind == "execution-denied"))
 }

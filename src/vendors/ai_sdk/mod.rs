@@ -2,4 +2,5 @@
 
 pub(crate) mod body;
 pub(crate) mod fields;
+pub(crate) mod part;
 pub(crate) mod pieces;

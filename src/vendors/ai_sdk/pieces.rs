@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::ai_sdk::fields::{DENIED, DENIED_STATE};
+use crate::vendors::ai_sdk::part::{Output, PartKind, read_output};
 use crate::vendors::media::medium_of;
 use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::vendors::pieces::parts::{At, Content, Key, call, content, inner, is_given, result_content, text_part};
@@ -14,74 +15,67 @@ pub(crate) fn model_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>)
 }
 
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
-    match kind {
-        "text" => {
-            text_part(reader, at, part, "text")?;
-            note_compaction(reader, part, kind);
-        }
-        "custom" => {
-            reader.other(at, part.value(), TextShape::TextPart);
-            note_compaction(reader, part, kind);
-        }
-        "reasoning" => {
-            reasoning(reader, at, part)?;
-        }
-        "reasoning-file" => {
-            reasoning_file(reader, at, part);
-        }
-        "tool-call" => {
+    match PartKind::of_model(kind) {
+        PartKind::Call => {
             let [id, name, input] = part.fields(["toolCallId", "toolName", "input"])?;
             call(reader, Some(at), id.ok_or_else(|| part.value().lacks("toolCallId"))?, name, input, &[Key("input")])?;
         }
-        "tool-result" => {
-            let id = part.text("toolCallId")?;
-            reader.piece(Kind::Result { id }, Some(at.clone()));
-            let at = path(&at, &[Key("output")]);
-            reader.body(at.clone(), TextShape::AiSdkOutput);
-            let output = part.get("output")?;
-            let fields = output
-                .and_then(|output| output.plain_object())
-                .map(|output| output.fields(["type", "value", "reason"]));
-            match fields.transpose()? {
-                // The model reads JSON as text, regardless of its content.
-                Some([Some(kind), Some(value), _]) if is_json(kind) && !value.is_text() => {
-                    reader.json(Some(value));
-                }
-                Some([_, Some(value), _]) => {
-                    let outside = reader.pieces.last().map_or(0, |piece| piece.tokens);
-                    let at_value = path(&at, &[Key("value")]);
-                    result_content(reader, at_value, Some(value), TextShape::String, Content::Parts)?;
-                    if let Some(piece) = reader.pieces.last_mut() {
-                        (piece.body, piece.outside_body) = (Some((at, TextShape::AiSdkOutput)), outside);
-                    }
-                }
-                Some([_, None, Some(reason)]) => {
-                    reader.text(path(&at, &[Key("reason")]), reason)?;
-                }
-                _ => {
-                    reader.value(output);
-                }
-            }
-        }
-        "tool-approval-request" | "tool-approval-response" => {
+        PartKind::Result => result(reader, at, part)?,
+        PartKind::Approval => {
             let id = part.text("approvalId")?;
             let call = part.get("toolCallId")?.map(Value::text).transpose()?;
             reader.piece(Kind::Approval { id, call }, Some(at)).value(part.get("reason")?);
         }
-        _ => reader.other(at, part.value(), TextShape::TextPart),
+        kind => any_part(reader, at, part, kind)?,
     }
     Ok(())
 }
 
-/// Whether an output of this type is JSON that is serialized for the model.
-fn is_json(kind: Value<'_>) -> bool {
-    kind.is_string("json") || kind.is_string("error-json")
+/// Reads a part of both kinds of messages.
+fn any_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: PartKind) -> Result<()> {
+    match kind {
+        PartKind::Text => text_part(reader, at, part, "text")?,
+        PartKind::Reasoning => return reasoning(reader, at, part),
+        PartKind::ReasoningFile => {
+            let tokens = medium_of(part).map_or(0, |medium| reader.prices.medium(medium));
+            reader.piece(Kind::Reasoning, Some(at)).tokens(tokens);
+        }
+        _ => reader.other(at, part.value(), TextShape::TextPart),
+    }
+    if matches!(kind, PartKind::Text | PartKind::Custom) {
+        note_compaction(reader, part, kind);
+    }
+    Ok(())
 }
 
-/// A file used in reasoning.
-fn reasoning_file<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) {
-    let tokens = medium_of(part).map_or(0, |medium| reader.prices.medium(medium));
-    reader.piece(Kind::Reasoning, Some(at)).tokens(tokens);
+/// The result of a tool, with its output.
+fn result<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result<()> {
+    let id = part.text("toolCallId")?;
+    reader.piece(Kind::Result { id }, Some(at.clone()));
+    let at = path(&at, &[Key("output")]);
+    reader.body(at.clone(), TextShape::AiSdkOutput);
+    let output = part.get("output")?;
+    let class = output.and_then(Value::as_object).map(read_output).transpose()?;
+    match class.map_or(Output::Other, |(class, _)| class) {
+        Output::Json(value) => {
+            reader.json(Some(value));
+        }
+        Output::Content(value) => {
+            let outside = reader.pieces.last().map_or(0, |piece| piece.tokens);
+            let at_value = path(&at, &[Key("value")]);
+            result_content(reader, at_value, Some(value), TextShape::String, Content::Parts)?;
+            if let Some(piece) = reader.pieces.last_mut() {
+                (piece.body, piece.outside_body) = (Some((at, TextShape::AiSdkOutput)), outside);
+            }
+        }
+        Output::Denied(reason) => {
+            reader.text(path(&at, &[Key("reason")]), reason)?;
+        }
+        Output::Other => {
+            reader.value(output);
+        }
+    }
+    Ok(())
 }
 
 /// The fields with vendor data: in a prompt, and in a message of a user interface.
@@ -111,11 +105,12 @@ fn is_signed(part: Object<'_>) -> bool {
 
 /// Marks the last piece as replacing everything before it, for compactions of Anthropic, which are texts, and of
 /// OpenAI.
-fn note_compaction(reader: &mut Reader<'_, '_>, part: Object<'_>, kind: &str) {
+fn note_compaction(reader: &mut Reader<'_, '_>, part: Object<'_>, kind: PartKind) {
     const NAME: &str = "compaction";
     let is_typed = |fields| inner(Some(fields), "type").is_some_and(|kind| kind.is_string(NAME));
     let named = || part.get("kind").ok().flatten().and_then(Value::as_text).is_some_and(|kind| kind.ends_with(NAME));
-    if fields_of(part, &ANTHROPIC).chain(fields_of(part, &OPENAI)).any(is_typed) || kind == "custom" && named() {
+    if fields_of(part, &ANTHROPIC).chain(fields_of(part, &OPENAI)).any(is_typed) || kind == PartKind::Custom && named()
+    {
         reader.stands_for_all(true).signed(is_signed(part));
     }
 }
@@ -126,30 +121,19 @@ pub(crate) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) ->
     for (index, value) in message.need("parts")?.list("a list of parts")?.enumerate() {
         let at = vec![Key("parts"), At(index)];
         let part = value.object("a part, an object")?;
-        let kind = part.need("type")?.text()?;
-        match &*kind {
-            "text" | "steering-message" if part.get("text")?.is_some() => {
-                text_part(&mut reader, at, part, "text")?;
-                note_compaction(&mut reader, part, &kind);
-            }
-            "custom" => {
-                reader.other(at, value, TextShape::TextPart);
-                note_compaction(&mut reader, part, &kind);
-            }
-            "reasoning" => {
-                reasoning(&mut reader, at, part)?;
-            }
-            "reasoning-file" => reasoning_file(&mut reader, at, part),
-            "step-start" => {
+        let name = part.need("type")?.text()?;
+        match PartKind::of_ui(&name) {
+            PartKind::StepStart => {
                 reader.step += 1;
                 reader.piece(Kind::Text, Some(at));
             }
-            kind if kind == "dynamic-tool" || kind.starts_with("tool-") => tool(&mut reader, at, part, kind)?,
+            PartKind::Tool => tool(&mut reader, at, part, &name)?,
             // Parts for display only are not sent.
-            kind if kind.starts_with("source-") || kind.starts_with("data-") => {
+            PartKind::Display => {
                 reader.piece(Kind::Other, Some(at));
             }
-            _ => reader.other(at, value, TextShape::TextPart),
+            PartKind::Text if part.get("text")?.is_none() => reader.other(at, value, TextShape::TextPart),
+            kind => any_part(&mut reader, at, part, kind)?,
         }
     }
     Ok(reader.message(role, overhead))

@@ -2,6 +2,10 @@
 
 use crate::vendors::part::{Field, Fields, Part, SignatureForm, field};
 
+/// The fields of messages and parts that are read, or that can be dropped without loss. All others are reported.
+pub(crate) const FIELDS: &str = "index type role content id text thinking signature data name input tool_use_id is_error source url \
+     media_type title filename";
+
 /// Classifies a block by its type.
 ///
 /// # Errors
@@ -38,4 +42,12 @@ pub(crate) fn read<F: Fields>(block: F, kind: &str) -> Result<Part<F::Value>, F:
         }
         _ => Part::Other,
     })
+}
+
+/// Whether blocks of this type are Anthropic's, in its chats and LangChain's.
+pub(crate) fn is_block_type(kind: &str) -> bool {
+    let is_of_result = kind == "tool_result" || kind.ends_with("_tool_result");
+    let is_of_call = matches!(kind, "tool_use" | "server_tool_use" | "mcp_tool_use");
+    let is_of_reasoning = matches!(kind, "thinking" | "redacted_thinking" | "compaction" | "fallback");
+    is_of_call || is_of_result || is_of_reasoning || matches!(kind, "document" | "search_result" | "container_upload")
 }

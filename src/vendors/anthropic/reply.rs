@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::content::{Block, Vendor};
+use crate::vendors::anthropic::part::FIELDS;
 use crate::vendors::blocks::{list, read_content};
 use crate::vendors::replies::reply::{Replies, Reply, name, usage};
 use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, take};
@@ -60,8 +61,6 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
     true
 }
 
-const BLOCK: &str = "index type text thinking signature data id name input content tool_use_id is_error";
-
 pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     notes.begin(0);
     let mut reply = Reply::default();
@@ -69,7 +68,7 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
         let Value::Object(fields) = value else { continue };
         let blocks = read_content(Some(value), Some(Vendor::Anthropic), notes);
         if !blocks.iter().any(|block| matches!(block, Block::Vendor(_))) {
-            notes.fields(fields, BLOCK);
+            notes.fields(fields, FIELDS);
         }
         for block in blocks {
             match block {

@@ -6,6 +6,11 @@ use crate::error;
 use crate::json::{Object, Value};
 use crate::vendors::part::Fields;
 
+/// The fields of messages and parts that are read, or that can be dropped without loss. All others are reported.
+pub(crate) const FIELDS: &str = "role parts id name text thought thoughtSignature thought_signature functionCall function_call \
+     functionResponse function_response args inlineData inline_data fileData file_data mimeType mime_type \
+     data uri";
+
 /// The data of a part, with the name of its field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Data<V> {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::content::{Audio, Block, Media};
 use crate::vendors::blocks::{list, object, owned, string, text};
 use crate::vendors::gemini::blocks::{classify, gemini_part, is_vendor_part, push_signature};
-use crate::vendors::gemini::part::Data;
+use crate::vendors::gemini::part::{Data, FIELDS};
 use crate::vendors::replies::reply::{Replies, Reply, StopReason, name, ordered, usage};
 use crate::vendors::replies::stream::{index, merge, set};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -26,9 +26,6 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut response: Map<String, Valu
 
 /// The fields of a candidate that are read, or have no content.
 const CANDIDATE: &str = "index content finishReason safetyRatings tokenCount avgLogprobs";
-
-/// The fields of a part that are read, or whose kind is reported.
-const PART: &str = "text thought thoughtSignature thought_signature functionCall function_call inlineData inline_data      fileData file_data";
 
 pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     let candidates = ordered(whole, "candidates");
@@ -66,7 +63,7 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     if is_vendor_part(part) {
         return gemini_part(part, notes).into_iter().for_each(|block| reply.add(block, notes));
     }
-    notes.fields(part, PART);
+    notes.fields(part, FIELDS);
     let class = classify(part);
     if class.is_thought {
         let said = text(part, "text").unwrap_or_default();
@@ -74,7 +71,7 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     }
     push_signature(part, &mut reply.blocks);
     if let Data::Call(_, Value::Object(call)) = class.data {
-        notes.fields(call, "id name args");
+        notes.fields(call, FIELDS);
         let arguments = call.get("args").cloned().unwrap_or_default();
         let called = text(call, "name").unwrap_or_default();
         return reply.call(text(call, "id").unwrap_or_default(), called, arguments, notes);

@@ -3,6 +3,11 @@
 use crate::json::{Object, Value};
 use crate::vendors::fields::text_in;
 
+/// The fields of steps, and of their parts, that are read, or that can be dropped without loss. All others are
+/// reported.
+pub(crate) const FIELDS: &str = "type content summary signature id name arguments text mime_type data uri call_id result is_error \
+     status";
+
 /// The kind of a step, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepKind {

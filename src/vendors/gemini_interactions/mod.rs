@@ -3,5 +3,6 @@
 pub(crate) mod blocks;
 pub(crate) mod body;
 pub(crate) mod fields;
+pub(crate) mod part;
 pub(crate) mod pieces;
 pub(crate) mod reply;

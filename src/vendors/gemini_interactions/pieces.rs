@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object};
 use crate::vendors::fields::text_in;
 use crate::vendors::gemini_interactions::fields::{StepKind, tool_of};
+use crate::vendors::gemini_interactions::part::{Part, read};
 use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::vendors::pieces::parts::{Content, Key, call, content, is_given, result_content, text_part};
 
@@ -61,11 +62,10 @@ fn said<'t>(step: Object<'t>, mut reader: Reader<'_, 't>, role: Role, name: &str
 }
 
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
-    match kind {
-        "text" => text_part(reader, at, part, "text"),
-        // Older clients put results into the user's step.
-        "function_result" => result(reader, Some(at), part),
-        _ => {
+    match read(part, kind)? {
+        Part::Text(text) => text_part(reader, at, part, text.name),
+        Part::Result => result(reader, Some(at), part),
+        Part::Media(_) | Part::Other => {
             reader.other(at, part.value(), TextShape::TextPart);
             Ok(())
         }

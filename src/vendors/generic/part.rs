@@ -2,6 +2,10 @@
 
 use crate::vendors::part::{Field, Fields, Part, SignatureForm, field};
 
+/// The fields of messages and parts that are read, or that can be dropped without loss. All others are reported.
+pub(crate) const FIELDS: &str = "type role content id name text signature data url mimeType altText width height ref arguments \
+     toolCallId isError format phase";
+
 /// Classifies a block by its type.
 ///
 /// # Errors
@@ -27,4 +31,9 @@ pub(crate) fn read<F: Fields>(block: F, kind: &str) -> Result<Part<F::Value>, F:
         }
         _ => Part::Other,
     })
+}
+
+/// Whether only the blocks of this crate have this type.
+pub(crate) fn is_block_type(kind: &str) -> bool {
+    matches!(kind, "toolCall" | "toolResult")
 }

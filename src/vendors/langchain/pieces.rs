@@ -6,6 +6,7 @@ use crate::json::{Kind as JsonKind, Object, Value};
 use crate::maps::SortedMap;
 use crate::text::split_once;
 use crate::vendors::fields::text_in;
+use crate::vendors::openai_chat::part::Called;
 use crate::vendors::part::{Field, Part, SignatureForm};
 use crate::vendors::pieces::message::{
     Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Step, TextShape, path,
@@ -13,18 +14,19 @@ use crate::vendors::pieces::message::{
 use crate::vendors::pieces::parts::{At, Content, Key, call, content, inner, is_given, part_piece, result_content};
 use crate::vendors::{anthropic, openai_chat};
 
+/// The fields of messages and parts, also of Anthropic's and OpenAI's, that are read, or that can be dropped without
+/// loss. All others are reported.
+pub(crate) const FIELDS: &str = "lc kwargs additional_kwargs tool_call_chunks args status source_type mime_type image file summary \
+     index type role content id text thinking signature data name input tool_use_id is_error source url \
+     media_type title filename refusal audio input_audio image_url file_data format tool_calls \
+     tool_call_id function_call function custom arguments reasoning_content reasoning thinking_blocks \
+     reasoning_details thought_signature";
+
 pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (base, kind, fields) = unwrap(message)?;
-    let (role, name_of_role) = match &*kind {
-        "human" | "user" | "generic" | "chat" | "remove" => (Role::User, "user"),
-        "ai" | "assistant" => (Role::Assistant, "assistant"),
-        "system" | "developer" => (Role::System, "system"),
-        "tool" | "function" => (Role::Tool, "tool"),
-        _ => {
-            return Err(message
-                .value()
-                .mismatch("a message of LangChain, whose type is human, ai, system, tool, function or generic"));
-        }
+    let Some((role, name_of_role)) = role_of(&kind) else {
+        let expected = "a message of LangChain, whose type is human, ai, system, tool, function or generic";
+        return Err(message.value().mismatch(expected));
     };
     let at = |key| path(base, &[Key(key)]);
     let [name, body, id, calls, extra, metadata] =
@@ -111,6 +113,27 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     Ok(reader.message(role, overhead))
 }
 
+/// The role of a message by its type or its role, and the counted name of that role.
+fn role_of(kind: &str) -> Option<(Role, &'static str)> {
+    Some(match kind {
+        "human" | "user" | "generic" | "chat" | "remove" => (Role::User, "user"),
+        "ai" | "assistant" => (Role::Assistant, "assistant"),
+        "system" | "developer" => (Role::System, "system"),
+        "tool" | "function" => (Role::Tool, "tool"),
+        _ => return None,
+    })
+}
+
+/// Whether messages have this type. `user` and `assistant` are roles.
+pub(crate) fn is_message_type(kind: &str) -> bool {
+    role_of(kind).is_some() && !matches!(kind, "user" | "assistant")
+}
+
+/// Whether only LangChain's content has blocks of this type.
+pub(crate) fn is_block_type(kind: &str) -> bool {
+    matches!(kind, "tool_call" | "server_tool_call" | "non_standard" | "text-plain")
+}
+
 /// The path of the fields, the type, and the fields.
 fn unwrap(message: Object<'_>) -> Result<(&'static [Step], std::borrow::Cow<'_, str>, Object<'_>)> {
     let [lc, kind, role, kwargs, data] = message.fields(["lc", "type", "role", "kwargs", "data"])?;
@@ -132,17 +155,20 @@ fn unwrap(message: Object<'_>) -> Result<(&'static [Step], std::borrow::Cow<'_, 
 
 /// A call in OpenAI's form.
 fn openai_call<'t>(reader: &mut Reader<'_, 't>, known: &mut Calls, place: Path, value: Value<'t>) -> Result<()> {
-    let [id, function] = value.object("a call, an object")?.fields(["id", "function"])?;
-    let Some(id) = id else {
+    let class = openai_chat::part::read_call(value.object("a call, an object")?)?;
+    let Some(id) = class.id else {
         reader.other(place, value, TextShape::TextPart);
         return Ok(());
     };
     if known.also_at(reader, &id.text()?, &place) {
         return Ok(());
     }
-    let called = function.map(|function| function.object("a function, an object")).transpose()?;
-    let [name, arguments] = called.map(|called| called.fields(["name", "arguments"])).transpose()?.unwrap_or_default();
-    call(reader, Some(place), id, name, arguments, &[Key("function"), Key("arguments")])?;
+    let Some(called) = class.called.value else {
+        call(reader, Some(place), id, None, None, &[])?;
+        return Ok(());
+    };
+    let Called { name, input } = openai_chat::part::read_called(called.object("a function, an object")?)?;
+    call(reader, Some(place), id, name, input.value, &[Key(class.called.name), Key(input.name)])?;
     Ok(())
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn neutral<'t>(
             from: Vec::new(),
             system: None,
             silent: Vec::new(),
-            notes: ConversionReport::default(),
+            notes: ConversionReport::new(format),
         },
     };
     if let Some(system) = system {
@@ -464,9 +464,10 @@ fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
 /// The arguments of a call, and whether they are a text other than JSON.
 fn arguments(call: Value<'_>) -> Result<(Option<Value<'_>>, bool)> {
     let Some(object) = call.plain_object() else { return Ok((None, false)) };
-    if let Some((inner, is_custom)) = openai_chat::fields::called(object)? {
-        let (found, is_text) = arguments(inner)?;
-        return Ok((found, is_text || is_custom));
+    let call = openai_chat::part::read_call(object)?;
+    if let Some(called) = call.called.value {
+        let (found, is_text) = arguments(called)?;
+        return Ok((found, is_text || call.is_custom));
     }
     if let Data::Call(_, inner) = gemini::part::read(object)?.data
         && inner.kind() == JsonKind::Object

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use crate::content::Counted;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::json::{Kind as JsonKind, Object, Value};
-use crate::vendors::ai_sdk;
-use crate::vendors::fields::text_in;
-use crate::vendors::replies::stream::is_one_of;
+use crate::json::{Object, Value};
+use crate::vendors::fields::{object_in, text_in};
+use crate::vendors::format::Format;
+use crate::vendors::part::{Fields, is_one_of, unknown_field};
+use crate::vendors::{
+    ai_sdk, anthropic, gemini, gemini_interactions, generic, langchain, openai_chat, openai_responses,
+};
 
 /// Represents the fields outside the messages, in place of an index.
 const SYSTEM: usize = usize::MAX;
@@ -18,15 +21,16 @@ pub(crate) struct ConversionReport {
     counted: Counted,
     /// The current message.
     pub message: usize,
-}
-
-impl Default for ConversionReport {
-    fn default() -> Self {
-        Self { counted: Counted::default(), message: SYSTEM }
-    }
+    /// The fields of the format of the chat.
+    known: &'static str,
 }
 
 impl ConversionReport {
+    /// The report of a chat in a format, at the fields outside the messages.
+    pub(super) fn new(format: Format) -> Self {
+        Self { counted: Counted::default(), message: SYSTEM, known: known_fields(format) }
+    }
+
     pub(super) fn note(&mut self, what: impl Into<Cow<'static, str>>, severity: Severity) {
         self.counted.add(what.into(), severity, self.message);
     }
@@ -68,40 +72,43 @@ impl ConversionReport {
         }
     }
 
-    /// Reports the fields of a message or a part that were not used.
+    /// Reports the fields of a message or a part that its format does not have.
     pub(super) fn fields(&mut self, object: Object<'_>) {
-        for (key, value) in object.entries() {
-            let is_empty = match value.kind() {
-                JsonKind::Null => true,
-                JsonKind::List => value.as_list().is_some_and(|list| list.len() == 0),
-                JsonKind::Object => value.plain_object().is_some_and(|object| object.len() == 0),
-                _ => false,
-            };
-            let Some(key) = key.as_text().filter(|_| !is_empty) else { continue };
-            if ai_sdk::fields::HOLDERS.contains(&&*key) {
-                self.options(&key, value);
-                continue;
-            }
-            if is_one_of(READ, &key) {
-                if let Some(inner) = value.plain_object().filter(|_| is_one_of(HOLDERS, &key)) {
-                    self.fields(inner);
-                }
-                continue;
-            }
-            self.note(format!("the field `{}`", key.chars().take(40).collect::<String>()), Severity::Info);
+        object.each_unknown(self.known, &mut |name, value| match ai_sdk::fields::HOLDERS.contains(&name) {
+            true => self.options(name, value),
+            false => self.note(unknown_field(name), Severity::Info),
+        });
+        for name in OUTER.into_iter().filter(|name| is_one_of(self.known, name)) {
+            object_in(object, name).into_iter().for_each(|inner| self.fields(inner));
         }
     }
 }
 
-/// The fields of messages and parts that are read, or that can be dropped without loss.
-const READ: &str = "type role content parts id status state name text thinking reasoning reasoning_content thinking_blocks \
-     reasoning_details signature additional_kwargs tool_call_chunks \
-     summary rawContent encrypted_content thought thoughtSignature thought_signature data url image image_url source \
-     source_type file file_data fileData filename title inlineData inline_data input_audio audio format mediaType \
-     mimeType mime_type media_type altText width height ref input args arguments function custom index call_id callId \
-     tool_call_id tool_use_id toolCallId toolName tool_calls function_call functionCall functionResponse \
-     function_response output result uri errorText is_error isError refusal lc kwargs approvalId phase";
+/// The fields that hold other known fields.
+const OUTER: [&str; 11] = [
+    "additional_kwargs",
+    "image_url",
+    "source",
+    "file",
+    "input_audio",
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "function",
+    "kwargs",
+    "data",
+];
 
-/// Those that have subfields.
-const HOLDERS: &str =
-    "additional_kwargs image_url source file input_audio inlineData inline_data fileData function kwargs data";
+/// The fields of messages and parts of a format that are read, or that can be dropped without loss.
+fn known_fields(format: Format) -> &'static str {
+    match format {
+        Format::Generic => generic::part::FIELDS,
+        Format::OpenAi => openai_chat::fields::FIELDS,
+        Format::Responses | Format::Agents => openai_responses::fields::FIELDS,
+        Format::Anthropic => anthropic::part::FIELDS,
+        Format::AiSdk | Format::AiSdkUi => ai_sdk::fields::FIELDS,
+        Format::LangChain => langchain::pieces::FIELDS,
+        Format::Gemini => gemini::part::FIELDS,
+        Format::Interactions => gemini_interactions::fields::FIELDS,
+    }
+}

@@ -7,10 +7,9 @@ use crate::content::{Audio, Block, Image, Media, data_url};
 use crate::error::Result;
 use crate::json::{Kind as JsonKind, Value};
 use crate::text::split_once;
-use crate::vendors::ai_sdk::{
-    self,
-    fields::{DENIED, DENIED_STATE},
-};
+use crate::vendors::ai_sdk;
+use crate::vendors::ai_sdk::fields::{DENIED, DENIED_STATE};
+use crate::vendors::ai_sdk::part::Output;
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::gemini;
 use crate::vendors::media::{MEDIA, find};
@@ -58,9 +57,14 @@ impl<'t> ChatNormalizer<'t> {
                 content.insert(0, Block::Text(text));
             }
             (Some(TextShape::AiSdkOutput), Some(output)) => {
-                let (value, failed) = ai_sdk::fields::output(output)?;
+                let (output, failed) = ai_sdk::part::read_output(output)?;
                 is_error |= failed;
-                value.map_or(Ok(()), |value| self.shown(value, &mut content))?;
+                match output {
+                    Output::Content(value) | Output::Json(value) | Output::Denied(value) => {
+                        self.shown(value, &mut content)?;
+                    }
+                    Output::Other => {}
+                }
             }
             _ => body.map_or(Ok(()), |body| self.shown(body, &mut content))?,
         }

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::content::Block;
-use crate::vendors::blocks::{Unknown, arguments, lacking, list, object, objects, owned, read_content, text};
+use crate::vendors::blocks::{Unknown, arguments, lacking, list, objects, owned, read_content, string, text};
+use crate::vendors::openai_chat::part::{Called, THOUGHTS, read_call, read_called, read_thoughts};
+use crate::vendors::part::{Field, Fields};
 
 /// The fields of a message that become blocks.
 pub(crate) const MESSAGE_FIELDS: [&str; 8] =
@@ -24,49 +26,47 @@ pub(crate) fn read_message(message: &Map<String, Value>, notes: &mut dyn Unknown
         return blocks;
     }
     blocks.extend(content);
-    blocks.extend(chat_calls(message, notes));
+    blocks.extend(chat_calls(message, notes).into_iter().map(|(call, _)| call));
     blocks
-}
-
-/// A field that is present and not null.
-fn given<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
-    map.get(key).filter(|value| !value.is_null())
 }
 
 /// The reasoning next to the content of a chat message, as DeepSeek and others write it.
 pub(crate) fn chat_thought(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
-    given(map, "reasoning_content")?;
-    let text: Cow<'static, str> = owned(map, "reasoning_content").or_else(|| lacking("reasoning_content", notes))?;
+    let (Ok([thought, ..]), [name, ..]) = (read_thoughts(map), THOUGHTS);
+    let text: Cow<'static, str> = string(Some(thought?)).or_else(|| lacking(name, notes))?;
     (!text.is_empty()).then_some(Block::Reasoning { text, signature: None, redacted: false })
 }
 
-/// The calls next to the content of an OpenAI chat message, and the single call of older messages.
-pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
-    if given(map, "tool_calls").is_some_and(|calls| !calls.is_array()) {
+/// The calls next to the content of an OpenAI chat message, and the single call of older messages, each with whether it
+/// is a custom tool's.
+pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<(Block<'static>, bool)> {
+    let Ok([calls, function]) = map.fields(["tool_calls", "function_call"]);
+    if calls.is_some_and(|calls| !calls.is_array()) {
         notes.unknown("calls that are not a list");
     }
-    let mut functions = Vec::new();
+    let mut found = Vec::new();
     for call in objects(list(map, "tool_calls"), "a call that is not an object", notes) {
-        functions.push((owned(call, "id"), object(call, "function").or_else(|| object(call, "custom"))));
+        let Ok(call) = read_call(call);
+        found.push((string(call.id), call.called.value, call.is_custom));
     }
-    if given(map, "function_call").is_some() {
-        functions.push((None, object(map, "function_call")));
-    }
-    let mut calls = Vec::new();
-    for (id, function) in functions {
-        let Some(function) = function else {
+    found.extend(function.map(|function| (None, Some(function), false)));
+    let mut blocks = Vec::new();
+    for (id, called, is_custom) in found {
+        let Some(called) = called.and_then(Value::as_object) else {
             notes.unknown("a call without a function");
             continue;
         };
-        calls.push(Block::ToolCall {
+        let Ok(Called { name, input }) = read_called(called);
+        let call = Block::ToolCall {
             id: id.unwrap_or_default(),
-            name: owned(function, "name").unwrap_or_default(),
-            arguments: Box::new(Cow::Owned(match function.get("input") {
-                Some(input) if !function.contains_key("arguments") => input.clone(),
-                _ => arguments(function.get("arguments")),
+            name: string(name).unwrap_or_default(),
+            arguments: Box::new(Cow::Owned(match input {
+                Field { name: "input", value: Some(input) } => input.clone(),
+                Field { value, .. } => arguments(value),
             })),
             server: false,
-        });
+        };
+        blocks.push((call, is_custom));
     }
-    calls
+    blocks
 }

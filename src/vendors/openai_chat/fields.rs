@@ -1,20 +1,15 @@
-//! Calls of chat messages, and the reasoning that gateways add to them.
+//! The reasoning that gateways add to chat messages.
 
-use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::fields::text_in;
+use crate::vendors::openai_chat::part::THOUGHTS;
 use crate::vendors::pieces::message::Step;
 use crate::vendors::signature::ReasoningSignature;
 
-/// Fields for reasoning that others added to OpenAI's messages: DeepSeek, OpenRouter, and LiteLLM, which includes
-/// Anthropic's signatures. Later ones take precedence.
-pub(crate) const THOUGHTS: [&str; 4] = ["reasoning_content", "reasoning", "thinking_blocks", "reasoning_details"];
-
-/// The function or custom tool of a call, and whether it is a custom tool, whose input is a text.
-pub(crate) fn called<'t>(call: Object<'t>) -> Result<Option<(Value<'t>, bool)>> {
-    let [function, custom] = call.fields(["function", "custom"])?;
-    Ok(function.or(custom).map(|inner| (inner, custom.is_some())))
-}
+/// The fields of messages and parts that are read, or that can be dropped without loss. All others are reported.
+pub(crate) const FIELDS: &str = "index type role content id name text refusal audio input_audio image_url url file file_data filename \
+     format data tool_calls tool_call_id function_call function custom arguments input reasoning_content \
+     reasoning thinking_blocks reasoning_details signature thought_signature";
 
 /// Whether a detail of OpenRouter is encrypted reasoning, of any vendor.
 pub(crate) fn is_sealed_detail(detail: Object<'_>) -> bool {

@@ -4,8 +4,7 @@ use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::media::{Medium, find};
-use crate::vendors::openai_chat::fields::THOUGHTS;
-use crate::vendors::openai_chat::part::read;
+use crate::vendors::openai_chat::part::{THOUGHTS, read, read_call, read_called, read_thoughts};
 use crate::vendors::pieces::message::{Kind, Message, Path, Reader, Step, TextShape, path};
 use crate::vendors::pieces::parts::{
     At, Content, Key, call, content, inner, is_given, is_signed_thought, part_piece, result_content,
@@ -35,7 +34,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     }
     // The same reasoning in several places counts once.
     let mut thoughts = None;
-    let reasoning = message.fields(THOUGHTS)?;
+    let reasoning = read_thoughts(message)?;
     let signed = reasoning.iter().any(Option::is_some) && is_signed(message);
     for (name, value) in THOUGHTS.into_iter().zip(reasoning) {
         let Some(value) = value else { continue };
@@ -78,9 +77,9 @@ fn is_signed(message: Object<'_>) -> bool {
 
 /// The single call of the older form. Its name is its id.
 pub(crate) fn function_call<'t>(reader: &mut Reader<'_, 't>, at: Path, function: Value<'t>) -> Result<()> {
-    let [name, arguments] = function.object("a call, an object")?.fields(["name", "arguments"])?;
-    let name = name.ok_or_else(|| function.lacks("name"))?;
-    call(reader, Some(at), name, Some(name), arguments, &[Key("arguments")])?;
+    let called = read_called(function.object("a call, an object")?)?;
+    let name = called.name.ok_or_else(|| function.lacks("name"))?;
+    call(reader, Some(at), name, Some(name), called.input.value, &[Key(called.input.name)])?;
     Ok(())
 }
 
@@ -92,14 +91,13 @@ pub(crate) fn is_call_list(path: &[Step]) -> bool {
 /// Calls of the newer form, functions and custom tools.
 pub(crate) fn tool_calls<'t>(reader: &mut Reader<'_, 't>, at: &[Step], calls: Value<'t>) -> Result<()> {
     for (index, value) in calls.list("a list of calls")?.enumerate() {
-        let [id, function, custom] = value.object("a call, an object")?.fields(["id", "function", "custom"])?;
-        let id = id.ok_or_else(|| value.lacks("id"))?;
-        let called = function.or(custom).ok_or_else(|| value.lacks("function"))?;
-        let [name, arguments, input] = called.object("a call, an object")?.fields(["name", "arguments", "input"])?;
-        let inner = if function.is_some() { "function" } else { "custom" };
-        let field = if arguments.is_some() { "arguments" } else { "input" };
+        let class = read_call(value.object("a call, an object")?)?;
+        let id = class.id.ok_or_else(|| value.lacks("id"))?;
+        let inner = class.called.value.ok_or_else(|| value.lacks("function"))?;
+        let called = read_called(inner.object("a call, an object")?)?;
         let place = Some(path(at, &[At(index)]));
-        call(reader, place, id, name, arguments.or(input), &[Key(inner), Key(field)])?;
+        let input = [Key(class.called.name), Key(called.input.name)];
+        call(reader, place, id, called.name, called.input.value, &input)?;
     }
     Ok(())
 }

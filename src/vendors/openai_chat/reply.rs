@@ -3,9 +3,11 @@
 use serde_json::{Map, Value};
 
 use crate::content::{Block, arguments_object};
-use crate::vendors::blocks::{list, object, text};
+use crate::vendors::blocks::{object, text};
 use crate::vendors::openai_chat::blocks::{chat_calls, chat_thought};
 use crate::vendors::openai_chat::compatible::wants_details;
+use crate::vendors::openai_chat::fields::FIELDS;
+use crate::vendors::openai_chat::part::read_thoughts;
 use crate::vendors::replies::reply::{Replies, Reply, name, ordered, usage};
 use crate::vendors::replies::stream::{index, merge, set, take};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -27,8 +29,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut chunk: Map<String, Value>)
     true
 }
 
-/// The fields of a message and of a choice that are read, or have no content.
-const MESSAGE: &str = "role content refusal tool_calls function_call reasoning_content reasoning reasoning_details";
+/// The fields of a choice that are read, or have no content.
 const CHOICE: &str = "index message delta text finish_reason native_finish_reason stop_reason";
 
 /// Reads choices with messages, or with texts.
@@ -68,17 +69,21 @@ fn read_message(
     reply: &mut Reply,
     notes: &mut UnreadFields,
 ) -> bool {
-    notes.fields(message, MESSAGE);
+    notes.fields(message, FIELDS);
+    // Of a recording the transcript is kept, of signed reasoning its text.
+    for name in ["audio", "thinking_blocks"] {
+        if message.get(name).is_some_and(|value| !value.is_null()) {
+            notes.field(name);
+        }
+    }
     read_thought(message, wants_details, reply, notes);
     reply.content(message.get("content"), notes);
     let refusal = text(message, "refusal");
     reply.text(refusal);
     // The content of a recording is its transcript.
     reply.text(object(message, "audio").and_then(|audio| text(audio, "transcript")));
-    let mut calls = list(message, "tool_calls").iter();
-    for mut block in chat_calls(message, notes) {
-        if let (Block::ToolCall { arguments, .. }, Some(_)) = (&mut block, calls.next().and_then(|it| it.get("custom")))
-        {
+    for (mut block, is_custom) in chat_calls(message, notes) {
+        if let (Block::ToolCall { arguments, .. }, true) = (&mut block, is_custom) {
             notes.aside("a call of a custom tool, written as a call of a function with the text as `input`");
             *arguments.to_mut() = arguments_object(std::mem::take(&mut **arguments));
         }
@@ -89,25 +94,25 @@ fn read_message(
 
 /// Reads the reasoning of a message, with the field that it came in. The list has more detail than the texts next to
 /// it.
-fn read_thought(message: &Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut UnreadFields) {
-    let details = list(message, DETAILS);
-    let said = text(message, "reasoning").filter(|said| !said.is_empty());
-    if !details.is_empty() {
+fn read_thought<'m>(message: &'m Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut UnreadFields) {
+    let Ok([content, reasoning, _, details]) = read_thoughts(message);
+    let filled = |value: Option<&'m Value>| value.and_then(Value::as_str).filter(|text| !text.is_empty());
+    if let Some(details) = details.and_then(Value::as_array).filter(|details| !details.is_empty()) {
         let texts = details.iter().filter_map(|detail| {
             let detail = detail.as_object()?;
             text(detail, "text").or_else(|| text(detail, "summary"))
         });
-        let beside = text(message, "reasoning_content").filter(|said| !said.is_empty()).or(said);
-        let said = beside.map_or_else(|| texts.collect::<Vec<_>>().concat(), str::to_owned);
-        return reply.thought(&said, Some(ReasoningSignature::Field(DETAILS, details.to_vec())));
+        let plain = filled(content).or(filled(reasoning));
+        let text = plain.map_or_else(|| texts.collect::<Vec<_>>().concat(), str::to_owned);
+        return reply.thought(&text, Some(ReasoningSignature::Field(DETAILS, details.clone())));
     }
-    match (chat_thought(message, notes), said) {
+    match (chat_thought(message, notes), filled(reasoning)) {
         // This is the default place of reasoning, except for models that require a list.
         (Some(Block::Reasoning { text, .. }), _) if wants_details => {
             reply.thought(&text, Some(ReasoningSignature::Field("reasoning_content", Vec::new())));
         }
         (Some(thought), _) => reply.add(thought, notes),
-        (None, Some(said)) => reply.thought(said, Some(ReasoningSignature::Field("reasoning", Vec::new()))),
+        (None, Some(text)) => reply.thought(text, Some(ReasoningSignature::Field("reasoning", Vec::new()))),
         (None, None) => {}
     }
 }

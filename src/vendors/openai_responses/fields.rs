@@ -1,9 +1,15 @@
 //! Types of items, and their encrypted reasoning.
 
 use crate::json::Object;
-use crate::vendors::fields::text_in;
+use crate::vendors::fields::{has_any, text_in};
 use crate::vendors::signature::ReasoningSignature;
 use crate::vendors::vendor_block::is_compaction_type;
+
+/// The fields of items, and of their parts, that are read, or that can be dropped without loss, in Responses and the
+/// Agents SDK. All others are reported.
+pub(crate) const FIELDS: &str = "index type id role status content summary rawContent encrypted_content call_id callId name arguments \
+     input output text refusal phase image image_url url file file_data filename input_audio audio data \
+     format result";
 
 /// The kind of an item, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,4 +63,23 @@ impl ItemKind {
 /// The encrypted reasoning of an item, with its id.
 pub(crate) fn sealed<'t>(item: Object<'t>) -> Option<ReasoningSignature<'t>> {
     Some(ReasoningSignature::Sealed(text_in(item, "id"), text_in(item, "encrypted_content")?))
+}
+
+/// Whether parts of this type are those of items.
+pub(crate) fn is_part_type(kind: &str) -> bool {
+    matches!(kind, "input_text" | "input_image" | "input_file" | "output_text")
+}
+
+/// Whether an item of this type, other than a call or an output, is OpenAI's.
+pub(crate) fn is_item_type(kind: &str) -> bool {
+    matches!(ItemKind::of(kind), ItemKind::Compaction | ItemKind::Reference | ItemKind::ApprovalRequest)
+        || matches!(
+            kind,
+            "compaction_trigger" | "program" | "configuration_update" | "mcp_list_tools" | "mcp_approval_response"
+        )
+}
+
+/// Whether a search of files has the fields of an item.
+pub(crate) fn is_search(item: Object<'_>) -> bool {
+    has_any(item, &["queries", "results", "status"])
 }

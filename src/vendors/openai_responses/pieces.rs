@@ -38,10 +38,10 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             Role::Assistant
         }
         ItemKind::FunctionCall | ItemKind::CustomCall => {
-            let [name, arguments, input] = item.fields(["name", "arguments", "input"])?;
+            let called = openai_chat::part::read_called(item)?;
             let id = call_id.ok_or_else(|| item.value().lacks("call_id"))?;
-            let field = if arguments.is_some() { "arguments" } else { "input" };
-            call(&mut reader, None, id, name, arguments.or(input), &[Key(field)])?.caller(caller);
+            let input = called.input;
+            call(&mut reader, None, id, called.name, input.value, &[Key(input.name)])?.caller(caller);
             Role::Assistant
         }
         class @ (ItemKind::Output | ItemKind::VendorOutput) => {

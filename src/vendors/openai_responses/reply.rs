@@ -6,7 +6,7 @@ use crate::content::{Block, Media, Vendor};
 use crate::json;
 use crate::vendors::blocks::{arguments, image, list, object, owned, text};
 use crate::vendors::openai_responses::blocks::read_reasoning;
-use crate::vendors::openai_responses::fields::ItemKind;
+use crate::vendors::openai_responses::fields::{FIELDS, ItemKind};
 use crate::vendors::openai_responses::phase;
 use crate::vendors::replies::reply::{Replies, Reply, name, usage};
 use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, take};
@@ -97,23 +97,19 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     }
 }
 
-/// The fields of an item, or of a part of one, that are read or have no content.
-const ITEM: &str =
-    "index type id role status content summary encrypted_content call_id name arguments input text refusal phase";
-
 fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, notes: &mut UnreadFields) {
     let kind = kind(item);
     let called = text(item, "name").unwrap_or_default();
     let class = ItemKind::of(kind);
     if matches!(class, ItemKind::Message | ItemKind::Reasoning | ItemKind::FunctionCall | ItemKind::CustomCall) {
-        notes.fields(item, ITEM);
+        notes.fields(item, FIELDS);
     }
     let (name, arguments) = match class {
         ItemKind::Message => {
             phase::of_item(item).into_iter().for_each(|block| reply.add(block, notes));
             for part in list(item, "content") {
                 let Value::Object(fields) = part else { continue };
-                notes.fields(fields, ITEM);
+                notes.fields(fields, FIELDS);
                 *refuses |= fields.contains_key("refusal");
                 reply.content(Some(part), notes);
             }

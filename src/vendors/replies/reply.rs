@@ -10,7 +10,8 @@ use crate::error::Diagnostic;
 use crate::sorting::sort_by_key;
 use crate::text::is_blank;
 use crate::vendors::blocks::{list, read_content, text};
-use crate::vendors::replies::stream::{index, is_one_of};
+use crate::vendors::part::is_one_of;
+use crate::vendors::replies::stream::index;
 use crate::vendors::replies::unread_fields::UnreadFields;
 use crate::vendors::signature::ReasoningSignature;
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::vendors::blocks::text;
+use crate::vendors::part::is_one_of;
 
 /// The fields whose texts are streamed in pieces; of all others the last value counts.
 const GROWING: &str =
@@ -10,11 +11,6 @@ const GROWING: &str =
 
 /// Skipped indices are reserved up to here. No provider skips more than it has blocks.
 const MAX_SKIPPED_INDICES: usize = 1000;
-
-/// Whether a list of words contains a word.
-pub(crate) fn is_one_of(words: &str, word: &str) -> bool {
-    words.split(' ').any(|known| known == word)
-}
 
 /// Merges a delta. Objects merge field by field; an object with an `index` in a list merges with the one at that index,
 /// any other is appended; incremental texts are joined.

@@ -4,17 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::stream::is_one_of;
 use crate::content::Counted;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::vendors::blocks::Unknown;
-
-/// Maximal bytes of a name in a finding.
-const LONGEST_NAME: usize = 60;
-
-fn shown(name: &str) -> &str {
-    name.get(..name.floor_char_boundary(LONGEST_NAME)).unwrap_or_default()
-}
+use crate::vendors::part::{Fields, shown_name, unknown_field};
 
 /// The findings of reading an answer.
 #[derive(Debug, Default)]
@@ -34,7 +27,7 @@ impl UnreadFields {
 
     /// Reports content that is dropped: its kind and name.
     pub(crate) fn lost(&mut self, what: &str, name: &str) {
-        let name = shown(name);
+        let name = shown_name(name);
         self.add([what, " `", name, "` that a node cannot hold"].concat().into(), Severity::Warning);
     }
 
@@ -49,20 +42,12 @@ impl UnreadFields {
 
     /// Reports non-empty fields that are not among the known ones, a list of words.
     pub(crate) fn fields(&mut self, fields: &Map<String, Value>, known: &str) {
-        for (name, value) in fields {
-            let is_empty = match value {
-                Value::Null | Value::Bool(false) => true,
-                Value::Array(list) => list.is_empty(),
-                // The caller of a tool is the model, unless a program called it.
-                Value::Object(fields) => fields.values().all(|value| value == "direct"),
-                Value::String(text) => text.is_empty(),
-                _ => false,
-            };
-            if !is_empty && !is_one_of(known, name) {
-                let name = shown(name);
-                self.aside(["the field `", name, "` that a node cannot hold"].concat());
-            }
-        }
+        fields.each_unknown(known, &mut |name, _| self.field(name));
+    }
+
+    /// Reports a field.
+    pub(crate) fn field(&mut self, name: &str) {
+        self.aside([&unknown_field(name), " that a node cannot hold"].concat());
     }
 
     /// Adds a finding about a reply, or about the whole answer without one.
