@@ -124,8 +124,14 @@ export async function startS3(stores) {
   });
   const endpoint = `http://127.0.0.1:${server.line}`;
   const options = { endpoint, bucket: "commits", region: S3_REGION, credentials: S3_CREDENTIALS };
-  // The bucket itself is an object without a name.
-  await stores.s3Store(options).put("", new Uint8Array());
+  const region = `<CreateBucketConfiguration><LocationConstraint>${S3_REGION}</LocationConstraint></CreateBucketConfiguration>`;
+  try {
+    // The bucket itself is an object without a name.
+    await stores.s3Store(options).put("", new TextEncoder().encode(region));
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
   return { options, stop: server.stop };
 }
 

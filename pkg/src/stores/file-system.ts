@@ -18,6 +18,9 @@ export interface FileSystemLike {
 /** Number of earlier values that a key keeps, so that a slow writer detects that others have set it. */
 const KEPT = 16;
 
+/** The name of a file for an empty part of a key. */
+const EMPTY = "=";
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -131,12 +134,17 @@ async function keysUnder(fs: FileSystemLike, folder: string, prefix: string): Pr
   return found.map(under);
 }
 
-/** Keys encode unusual characters with `%`; file systems differ in `*`, trailing dots and capital letters. */
+/**
+ * Keys encode unusual characters with `%`; file systems differ in `*`, trailing dots and capital letters. A path ignores
+ * an empty part.
+ */
 function fileName(part: string): string {
+  if (part === "") return EMPTY;
   return part.replace(/[^a-z0-9_%-]/g, (character) => `=${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 
 function keyPart(name: string): string {
+  if (name === EMPTY) return "";
   return name.replace(/=([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
