@@ -147,6 +147,11 @@ const parts: Counting[] = [chat, commits, folders, operators, workspace];
 looms.countTokens;
 const all: Omit<typeof chat & typeof commits & typeof folders & typeof operators & typeof workspace, "CtxweaveError"> = a;
 const kept: Promise<stores.StoredCommit> = new stores.CommitStore(stores.memoryStore()).checkpoint("main", { format: "generic-v1", created_at: 0 }, new Uint8Array());
+const objects: stores.DeletingStore = stores.s3Store({ endpoint: "https://s3.example.org", bucket: "b", credentials: { accessKeyId: "a", secretAccessKey: "s" }, fetch });
+const signing: stores.DeletingStore = stores.s3Store({ endpoint: "https://s3.example.org", bucket: "b", fetch: (address, init) => fetch(new Request(address, init)) });
+const tables: stores.DeletingStore = stores.postgresStore({ query: async (text: string, values: unknown[]) => ({ rows: [{ text, values }] }) });
+// @ts-expect-error a bucket is missing
+stores.s3Store({ endpoint: "https://s3.example.org", fetch });
 declare const streamed: commits.MaterializedStream;
 const chunks: ReadableStream<Uint8Array> = streamed.stream;
 // @ts-expect-error its chunks are bytes

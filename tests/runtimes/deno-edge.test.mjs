@@ -78,15 +78,25 @@ test("Deno: the service keeps everything that it acknowledged", { timeout: 300_0
     const first = await commit("main", 0, large);
     assert.equal(first.status, 201, JSON.stringify(first.body));
     const all = await Promise.all(
-      Array.from({ length: 30 }, (_, at) => commit("main", at + 1, line(`m${at}`), { parent: first.body.id })),
+      Array.from({ length: 30 }, (_, at) =>
+        commit("main", at + 1, line(`m${at}`), { parent: first.body.id, ticket_id: "T/1" }),
+      ),
     );
     assert.deepEqual([...new Set(all.map(({ status }) => status))], [201]);
+    const summary = "a large question";
+    assert.equal((await ask("PATCH", `/commits/${first.body.id}`, JSON.stringify({ summary }))).status, 200);
     assert.equal((await ask("PUT", "/heads/fork", JSON.stringify({ commit: all[7].body.id }))).status, 201);
     await service.kill();
     service = await start();
     const { commit: tip } = (await ask("GET", "/heads/main")).body;
     const { records } = (await ask("GET", `/commits/${tip}/history`)).body;
     assert.deepEqual(new Set(records.map(({ id }) => id)), new Set([first, ...all].map(({ body }) => body.id)));
+    const said = new Set(all.map(({ body }) => body.id));
+    for (const path of ["/tickets/T%2F1", "/unsummarized"]) {
+      const listed = (await ask("GET", path)).body.records.map(({ id }) => id);
+      assert.deepEqual([listed.length, new Set(listed)], [30, said], path);
+    }
+    assert.equal((await ask("GET", `/commits/${first.body.id}`)).body.summary, summary);
     const conversation = (await ask("GET", `/commits/${tip}/conversation`)).body;
     assert.ok(conversation.startsWith(large));
     assert.equal(conversation.length, large.length + all.reduce((sum, _, at) => sum + line(`m${at}`).length, 0));

@@ -169,6 +169,7 @@ const FUNCTIONS = {
   ],
   memoryStore: () => [new Map()],
   planFit: () => [chat(), fitOptions()],
+  postgresStore: () => [{ query: async () => ({ rows: [] }) }],
   preModelHook: () => [{ maxTokens: 60, onReport: () => undefined }],
   pruneMessages: () => [
     {
@@ -191,6 +192,16 @@ const FUNCTIONS = {
     "codex-v1",
     JSON.stringify({ type: "response_item", payload: { type: "message", role: "user", content: [] } }),
     { turn: 0, limits: {} },
+  ],
+  s3Store: () => [
+    {
+      endpoint: "https://s3.example.org",
+      bucket: "commits",
+      region: "eu-central-1",
+      prefix: "ctxweave/",
+      credentials: { accessKeyId: "key", secretAccessKey: "secret", sessionToken: "token" },
+      fetch: async () => ({ status: 404, headers: new Map(), arrayBuffer: async () => new ArrayBuffer(0) }),
+    },
   ],
   summarizeMissing: ({ module }) => [new module.CommitStore(module.memoryStore()), async () => "s", { limit: 2 }],
   runTask: ({ module }) => [

@@ -193,6 +193,19 @@ describe("the service", () => {
       (await ask("PATCH", `/commits/${one.body.id}`, JSON.stringify({ summary: "so far" }))).body.summary,
       "so far",
     );
+    // Batches: the commits of a ticket, and those without a summary.
+    const three = await ask(
+      "POST",
+      commitPath("main", { created_at: at(2), parent: two.body.id, ticket_id: "T/1" }),
+      line("three"),
+    );
+    const listed = async (path) => (await ask("GET", path)).body;
+    assert.deepEqual(await listed("/tickets/T%2F1"), { records: [three.body.record] });
+    assert.deepEqual(await listed("/tickets/T"), { records: [] });
+    assert.deepEqual(await listed("/unsummarized"), { records: [two.body.record, three.body.record] });
+    assert.deepEqual(await listed("/unsummarized?skip=1"), { records: [three.body.record] });
+    assert.equal((await ask("PATCH", `/commits/${two.body.id}`, JSON.stringify({ summary: "two" }))).status, 200);
+    assert.deepEqual(await listed("/unsummarized"), { records: [three.body.record] });
     const messages = [
       { role: "user", content: "word ".repeat(500) },
       { role: "user", content: "So?" },
@@ -310,6 +323,7 @@ test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 
   const [port, inspectorPort] = [await freePort(), await freePort()];
   const clients = 50;
   const shared = 5;
+  const tickets = 5;
   let worker = await started({ port, inspectorPort });
   const { url } = worker;
   const counts = { requests: 0, commits: 0, rebased: 0, again: 0, restarts: 0 };
@@ -346,6 +360,7 @@ test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 
         created_at: new Date(1_772_000_000_000 + at * 1000 + number).toISOString(),
         principal: `@client-${number}:example.org`,
         session_id: `${number}.${at}`,
+        ticket_id: `T-${number % tickets}`,
         parent: there ?? "",
       };
       const { status, body } = await ask("POST", commitPath(head, query), text);
@@ -362,6 +377,20 @@ test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 
     }
     if (number % 10 === 0) await ask("PUT", `/heads/fork%20${number}`, JSON.stringify({ commit: parent }));
   };
+  // Next to the clients, a service that summarizes in batches.
+  const summaries = new Map();
+  const summarizer = async () => {
+    while (!stopped) {
+      const { records } = (await ask("GET", "/unsummarized")).body;
+      for (const { id } of records.slice(0, 5)) {
+        const summary = `summary of ${id}`;
+        const { status, body } = await ask("PATCH", `/commits/${id}`, JSON.stringify({ summary }));
+        assert.deepEqual([status, body.summary], [200, summary]);
+        summaries.set(id, summary);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  };
   const everything = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
   let failure;
   const restarts = (async () => {
@@ -374,9 +403,11 @@ test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 
       counts.restarts += 1;
     }
   })().catch((error) => (failure = error));
+  const summarizing = summarizer().catch((error) => (failure = error));
   try {
     await everything.finally(() => (stopped = true));
     await restarts;
+    await summarizing;
     assert.equal(failure, undefined);
     const took = passed();
     const loadCpu = (used + cpu(worker.workerd)) / counts.requests;
@@ -384,6 +415,7 @@ test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 
 
     // Every acknowledged commit exists once, and every answer equals the one computed in process.
     let lost = 0;
+    const stored = new Map();
     const graph = new ctxweave.CommitGraph();
     const all = (await ask("GET", "/heads")).body.heads;
     const heads = all.filter(({ name }) => /^(own|shared|fork) /.test(name));
@@ -397,6 +429,7 @@ test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 
       }
       graph.importJsonl(chain.map((record) => JSON.stringify(record)).join("\n"));
       const ids = new Set(chain.map(({ id }) => id));
+      for (const record of chain) stored.set(record.id, record);
       lost += (acknowledged.get(name) ?? []).filter((id) => !ids.has(id)).length;
       const sessions = chain.map(({ session_id }) => session_id);
       assert.equal(new Set(sessions).size, sessions.length, "nothing is stored twice");
@@ -412,18 +445,40 @@ test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 
         graph.resolve(principal, time).id,
       );
     }
+    assert.ok(summaries.size > 0, "there were summaries");
+    for (const [id, summary] of summaries) if (stored.has(id)) assert.equal(stored.get(id).summary, summary);
+    const pages = async (path) => {
+      const found = [];
+      for (let skip = 0; skip !== undefined;) {
+        const { records, next } = (await ask("GET", `${path}?skip=${skip}`)).body;
+        found.push(...records);
+        skip = next;
+      }
+      return found;
+    };
+    const unsummarized = new Set((await pages("/unsummarized")).map(({ id }) => id));
+    for (const { id, summary } of stored.values()) assert.equal(unsummarized.has(id), summary === undefined, id);
+    for (let number = 0; number < tickets; number += 1) {
+      const ticket = `T-${number}`;
+      // A client that was cut off may have left a commit that no head leads to.
+      const found = (await pages(`/tickets/${ticket}`)).filter(({ id }) => stored.has(id));
+      const expected = [...stored.values()].filter(({ ticket_id }) => ticket_id === ticket);
+      assert.deepEqual(new Set(found.map(({ id }) => id)), new Set(expected.map(({ id }) => id)));
+      assert.equal(found.length, expected.length, "each once");
+    }
     assert.equal(lost, 0);
     assert.ok(counts.commits >= clients * commitsEach && took >= seconds, `${counts.commits} commits in ${took} s`);
     assert.equal(counts.restarts, 2);
     assert.ok(counts.rebased > 0 && counts.again > 0, "there were races and retried requests");
     assert.ok(memory < 128 * 1024 * 1024, `${memory} bytes`);
     console.log(
-      `${counts.requests} requests of ${clients} clients at once in ${took.toFixed(0)} s, ${counts.commits} commits (${counts.rebased} rebased), killed and started ${counts.restarts} times, ${counts.again} requests made again; lost: ${lost}; the isolate holds ${(memory / 1e6).toFixed(0)} MB; ${loadCpu.toFixed(1)} ms of CPU per request, R2 and D1 included`,
+      `${counts.requests} requests of ${clients} clients at once in ${took.toFixed(0)} s, ${counts.commits} commits (${counts.rebased} rebased), ${summaries.size} summaries, killed and started ${counts.restarts} times, ${counts.again} requests made again; lost: ${lost}; the isolate holds ${(memory / 1e6).toFixed(0)} MB; ${loadCpu.toFixed(1)} ms of CPU per request, R2 and D1 included`,
     );
     graph.free();
   } finally {
     stopped = true;
     await restarts;
+    await summarizing;
     await worker.kill();
   }
 });

@@ -36,7 +36,7 @@ use project::Project;
 const USAGE: &str = "\
 cargo xtask <command>
 
-  setup              install what the other commands need: wasm target, npm packages, Chromium, pip, wasm-bindgen-test-runner
+  setup              install what the other commands need: wasm target, npm packages, Chromium, pip, PostgreSQL, wasm-bindgen-test-runner
   build              the wasm and the npm package, into pkg/dist
                        --manifest FILE  another wasm-pack.toml      --out DIR  the wasm only, into DIR
                        --only NAMES     of the flavors only these, as `loom,tokens`; the others stay as they were last built

@@ -65,15 +65,19 @@ fn wasm_target(project: &Project) -> Result<()> {
     })
 }
 
-/// The browser for the tests, the driver through which wasm-bindgen-test speaks to it, and pip, which fetches real files.
+/// The browser for the tests, the driver through which wasm-bindgen-test speaks to it, pip, which fetches real files and
+/// tools of the tests, and a database for the stores.
 pub fn test_programs(project: &Project) -> Result<()> {
     // Two threads may ask; the second one finds what the first one installed.
     static INSTALLING: Mutex<()> = Mutex::new(());
     let _guard = INSTALLING.lock();
-    let programs: [(&[&str], _); 3] = [
+    // Debian's programs of PostgreSQL's server are not in `PATH`.
+    let postgres = "ls /usr/lib/postgresql/*/bin/postgres || pg_config --bindir";
+    let programs: [(&[&str], _); 4] = [
         (&["chromium"], "chromium"),
         (&["chromedriver"], "chromium-driver"),
         (&["python3", "-m", "pip"], "python3-pip"),
+        (&["sh", "-c", postgres, "sh"], "postgresql"),
     ];
     let missing: Vec<_> = programs
         .into_iter()
@@ -85,7 +89,7 @@ pub fn test_programs(project: &Project) -> Result<()> {
     }
     let advice = format!("install `{0}` (Debian: `apt-get install {0}`)", missing.join(" "));
     if !works(project.command("apt-get").arg("--version")) || output(project.command("id").arg("-u"))?.trim() != "0" {
-        bail!("the tests need Chromium, ChromeDriver and pip: {advice}");
+        bail!("the tests need Chromium, ChromeDriver, pip and PostgreSQL: {advice}");
     }
     step(&format!("apt-get install {} (a minute or two)", missing.join(" ")));
     let apt = || {
