@@ -161,8 +161,9 @@ function faulty(world, base, { rates = RATES, crashAt } = {}) {
             return void other(key).then((bytes) => (bytes ? resolve(bytes) : answer()), reject);
           default:
             client.dead = true;
-            if (world.random() < 0.5) void action();
-            client.die();
+            // Its last call takes effect before another process begins, or never.
+            if (world.random() < 0.5) void action().finally(client.die);
+            else client.die();
         }
       });
     });
@@ -179,7 +180,8 @@ function faulty(world, base, { rates = RATES, crashAt } = {}) {
     put: (key, bytes) => call("put", () => base.put(key, bytes), key),
     compareAndSet: (key, expected, next) => call("compareAndSet", () => base.compareAndSet(key, expected, next), key),
     list: (prefix, cursor, limit) => call("list", () => base.list(prefix, cursor, limit), prefix),
-    ...(world.random() < 0.7 && { ancestors: (id, limit) => call("ancestors", () => base.ancestors(id, limit), id) }),
+    ...(world.random() < 0.7 &&
+      base.ancestors && { ancestors: (id, limit) => call("ancestors", () => base.ancestors(id, limit), id) }),
   };
 }
 
