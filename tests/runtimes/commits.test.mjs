@@ -218,7 +218,7 @@ describe("materializeWith", () => {
       {
         code: "invalid_input",
         message:
-          "`options.concurency` is not an option; the options are `concurrency`, `retries`, `onProgress`, `signal`",
+          "`options.concurency` is not an option; the options are `concurrency`, `retries`, `onProgress`, `signal`, `verifyArtifact`",
       },
     );
     graph.free();

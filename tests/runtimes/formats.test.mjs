@@ -55,7 +55,7 @@ test("a registered format applies to every later call", async () => {
   assert.equal(translated.tier, "transcode");
   const file = lines.join("\n");
   assert.equal(ctxweave.transcriptToMessages("acme-v2", file).messages.length, 2);
-  assert.equal(ctxweave.transcriptToLoomTree("acme-v2", file).nodes.length, 2);
+  assert.equal(ctxweave.transcriptToLoomTree("acme-v2", file).tree.nodes.length, 2);
   const imported = ctxweave.importTranscript("acme-v2", file, { createdAt: 0 });
   assert.equal(imported.records[0].format, "acme-v2");
   const session = new ctxweave.Checkpointer({ format: "acme-v2" });
