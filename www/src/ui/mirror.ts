@@ -48,6 +48,8 @@ export interface Mirror<Inputs, Results> {
   ask: (question: string) => Promise<unknown>;
 }
 
+const nextTask = (): Promise<void> => new Promise((done) => setTimeout(done));
+
 /** Milliseconds between two computations. */
 const PAUSE = 150;
 
@@ -80,8 +82,10 @@ export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | 
       [sent, isFirst] = [now, false];
       await worker.compute(
         changes as never,
-        proxy((changed: Partial<Results>) => {
+        proxy(async (changed: Partial<Results>) => {
           last = { ...last, ...changed } as Results;
+          // In another task: to receive results and to show them takes long enough.
+          await nextTask();
           if (given.peek() === undefined) return;
           batch(() => {
             answered.value = now;
@@ -89,6 +93,7 @@ export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | 
           });
         }) as never,
       );
+      await nextTask();
     }
     isBusy.value = false;
   };
