@@ -73,7 +73,7 @@ impl Timestamp {
             None => value.as_number().and_then(from_millis),
         };
         time.ok_or_else(|| {
-            value.mismatch("a date and time of RFC 3339, as `2026-03-01T09:30:00Z`, or milliseconds since 1970")
+            value.mismatch("an RFC 3339 date and time, such as `2026-03-01T09:30:00Z`, or milliseconds since 1970")
         })
     }
 

@@ -24,7 +24,7 @@ pub(super) const OUTCOMES: &[(&str, &str)] = &[
     ("manual", "the user has to name it"),
     ("never", "the agent never loads it"),
     ("missing", "`{by}` imports it and it is missing"),
-    ("outside", "`{by}` imports it from outside the folder of imports"),
+    ("outside", "`{by}` imports it from outside the folder that imports are limited to"),
     ("tooDeep", "`{by}` imports it, too many imports deep"),
     ("cyclic", "`{by}` imports it in a cycle"),
     ("notText", "`{by}` imports it and its name does not end as that of a text"),

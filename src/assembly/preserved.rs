@@ -121,7 +121,7 @@ impl ThinkingFate {
             format!("signed thinking of message {message} is bound to messages that were changed or removed; it {fate}")
         };
         let withheld = |what: &str| {
-            format!("messages before {path} were changed or removed, so OpenAI may withhold {what} from the model")
+            format!("messages before `{path}` were changed or removed, so OpenAI may withhold {what} from the model")
         };
         let text = match self {
             Self::Removed => bound("was left out"),

@@ -172,7 +172,7 @@ impl Fit<'_> {
         }
         cut.added = Some((AddedKind::Marker, text));
         if is_blank(&self.options.truncation_marker) {
-            let message = "`truncationMarker` is empty, but a turn of the model's must not be first; the default marker was inserted";
+            let message = "`truncationMarker` is empty, but the conversation must not begin with the model; the default marker was inserted";
             let ignored = Diagnostic::new(DiagnosticCode::OptionIgnored, Severity::Warning, message);
             self.diagnostics.push(ignored.at_path("options.truncationMarker"));
         }

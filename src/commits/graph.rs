@@ -571,7 +571,7 @@ pub(crate) fn changeable(record: &Record) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the record has version {}, and this ctxweave can only change records up to version {RECORD_VERSION}; use a later one",
+        "the record has version {}, but this version of ctxweave changes records up to version {RECORD_VERSION} only; upgrade it",
         record.version
     );
     Err(record.source().about(Error::new(Code::UnsupportedVersion, message)).with("version", record.version))

@@ -375,7 +375,7 @@ pub(crate) fn given_text(object: Object<'_>, name: &str) -> Result<Option<String
 pub(crate) fn required_time(path: &str, text: &str) -> Result<Timestamp> {
     Timestamp::parse(text).ok_or_else(|| {
         let message =
-            format!("`{path}` is `{text}`; it must be a date and time of RFC 3339, as `2026-03-01T09:30:00Z`");
+            format!("`{path}` is `{text}`; it must be an RFC 3339 date and time, such as `2026-03-01T09:30:00Z`");
         Error::new(Code::InvalidInput, message).with("path", path)
     })
 }

@@ -98,7 +98,7 @@ fn declared(watch: &Node, path: &str, limits: &Limits, diagnostics: &mut Vec<Dia
     for item in items {
         let line = item.line.saturating_add(1);
         let problem = match item.as_str() {
-            None => "a watch is a text; put it in quotes",
+            None => "a watch must be a string; put it in quotes",
             Some(text) if is_blank(text) => "a watch is empty; name a folder",
             Some(text) if patterns.iter().any(|known| known.pattern == text) => continue,
             Some(text) if patterns.len() < limits.watches_per_file as usize => {

@@ -90,7 +90,7 @@ pub(super) fn continuation(request: Value<'_>) -> Result<Continuation> {
         && ids.len() < count
     {
         return Err(given.invalid(|place| {
-            format!("{place} has too few ids ({}), and there are {count} answers; give an id for each", ids.len())
+            format!("{place} has too few ids, {} for {count} answers; pass an id for each, or a prefix", ids.len())
         }));
     }
     let mut diagnostics = read.diagnostics;

@@ -89,7 +89,7 @@ fn errors_name_the_field() {
         (
             r#"{"loomAware":{"now":true}}"#,
             "loomAware.now",
-            "must be a date and time of RFC 3339, as `2026-03-01T09:30:00Z`, or milliseconds since 1970",
+            "must be an RFC 3339 date and time, such as `2026-03-01T09:30:00Z`, or milliseconds since 1970",
         ),
         (r#"{"previous":"?"}"#, "previous", "must be the `state` that the last fit returned, or `null`"),
     ];

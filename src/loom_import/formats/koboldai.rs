@@ -28,7 +28,7 @@ pub(super) fn read(file: Object<'_>, context: &mut Context<'_>) -> Result<EntryT
     for field in ["authorsnote", "worldinfo"] {
         let is_said = file.text_at(field).is_some_and(|text| !text.is_empty()) || file.items_at(field).next().is_some();
         if is_said {
-            context.findings.unsupported(&format!("`{field}`, which is in some prompts"), None);
+            context.findings.unsupported(&format!("`{field}`, which applies to some prompts only"), None);
         }
     }
     let known = ["prompt", "memory", "actions", "altbranches"];

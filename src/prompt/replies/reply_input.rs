@@ -117,7 +117,7 @@ fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut UnreadFiel
         }
         // The last event may be truncated; the stream reports that.
         if !add(&mut stream, &event, notes)? && !is_last {
-            let message = "the data of an event are not a JSON object; it was skipped";
+            let message = "the data of an event is not a JSON object; the event was skipped";
             let found = Diagnostic::new(DiagnosticCode::ReplyEventUnreadable, Severity::Error, message);
             notes.find(None, Diagnostic { line: Some(began), ..found.at_path("response") });
         }
