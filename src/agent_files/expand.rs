@@ -203,7 +203,10 @@ impl Expansion<'_> {
         let severity = if quiet { Severity::Info } else { Severity::Warning };
         let (code, what) = match outcome {
             "missing" => (DiagnosticCode::AgentImportMissing, "names no file; correct the path or remove the `@`"),
-            "outside" => (DiagnosticCode::AgentImportOutside, "is outside the folder that imports are limited to and was not loaded"),
+            "outside" => (
+                DiagnosticCode::AgentImportOutside,
+                "is outside the folder that imports are limited to and was not loaded",
+            ),
             "tooDeep" => (DiagnosticCode::AgentImportTooDeep, "is too many imports deep and was not loaded"),
             _ => (DiagnosticCode::AgentImportCyclic, "imports itself; remove one of the imports"),
         };

@@ -1,4 +1,4 @@
-//! Commits of an agent's understanding (docs/commits.md).
+//! Commits of an agent's conversation (docs/commits.md).
 //!
 //! A commit's [`Record`] names the blob with the messages since its parent. A [`CommitGraph`] holds records and answers
 //! queries about them. The blobs stay with the host, under the hash of their content.

@@ -1,8 +1,8 @@
-//! XML task templates that decide what each step may see (docs/operators.md).
+//! XML task templates that define the context of each step (docs/operators.md).
 //!
 //! [`parse_task`] reads a template into a [`Task`], with the effective settings of every operator and their origins.
 //! [`begin`] and [`finish`] assemble a context; between the two the host may have to query its memory system. A
-//! [`Run`] leads through a task. [`explain`] describes what each operator of a template will see.
+//! [`Run`] tracks the progress of a task. [`explain`] describes what each operator of a template will see.
 
 mod assemble;
 mod budget;

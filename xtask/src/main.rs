@@ -1,5 +1,5 @@
-//! The project's own commands: `cargo xtask <command>`. Each does by itself whatever it depends on, and skips what is
-//! already done.
+//! The project's commands: `cargo xtask <command>`. Each first runs the steps that it depends on, and skips those that
+//! are up to date.
 
 mod bench;
 mod build;
@@ -36,46 +36,45 @@ use project::Project;
 const USAGE: &str = "\
 cargo xtask <command>
 
-  setup              install what the other commands need: wasm target, npm packages, Chromium, pip, PostgreSQL, wasm-bindgen-test-runner
-  build              the wasm and the npm package, into pkg/dist
-                       --manifest FILE  another wasm-pack.toml      --out DIR  the wasm only, into DIR
-                       --only NAMES     of the flavors only these, as `loom,tokens`; the others stay as they were last built
-                       --quick          one module for all entry points, compiled in a minute, as `test` and `demo` use it
-  check              formatting, lints, docs and types; warnings are errors
-  test [SUITE]...    what must hold before a change lands: setup, `build --quick`, check and the tests; with names only these suites
-                       --all  everything: the flavors as they are shipped, their sizes, every case, state and bundler
-  size               the size table, into docs/loading.md; fails above the ceilings
-                       --manifest FILE      --out DIR  where `build` put the wasm      --check  write nothing
+  setup              install everything that the other commands need: wasm target, npm packages, Chromium, pip, PostgreSQL,
+                     wasm-bindgen-test-runner
+  build              build the wasm modules and the npm package, into pkg/dist
+                       --manifest FILE  use another wasm-pack.toml      --out DIR  build the wasm modules only, into DIR
+                       --only NAMES     build only these flavors, such as `loom,tokens`; keep the last build of the others
+                       --quick          build one module for all entry points in a minute, as `test` and `demo` do
+  check              check formatting, lints, docs and types; warnings are errors
+  test [SUITE]...    run the checks that a change has to pass: setup, `build --quick`, check and all tests; or only these suites
+                       --all  also test the shipped flavors, their sizes, every case, state and bundler
+  size               write the size table into docs/loading.md; fail above the ceilings
+                       --manifest FILE      --out DIR  the output of `build`      --check  write nothing
   demo               print an assembled prompt, build the page and serve it on localhost
-                       --once  all but the serving
-  bench [NAME]...    the benchmarks, `estimator` (the error table of the token estimator) among them; all of them
-                     without a name
-                       --quick  only to see that they run
-  release            whether what is in pkg/dist and the crate may be published, and by which commands
-                       --dry-run  only that; it is all that there is: publishing is done by hand
-  estimator          the error table of the token estimator
-                       FOLDER  of its .txt files, not of tests/corpus      --counts  tests/corpus/o200k.tsv instead
-                       --judge  of the packages in xtask/estimator.txt that are not fitted, fetched into target/corpus
-                       --fit    fits src/tokens/heuristic_weights.bin to the others
-                       --joins  writes src/tokens/heuristic_joins.bin from tiktoken-rs
+                       --once  do not serve the page
+  bench [NAME]...    run these benchmarks, or all of them; `estimator` prints the error table of the token estimator
+                       --quick  only check that they run
+  release --dry-run  check whether pkg/dist and the crate may be published, and print the commands; publishing is done by hand
+  estimator          print the error table of the token estimator for tests/corpus
+                       FOLDER   for the .txt files of FOLDER instead      --counts  write tests/corpus/o200k.tsv instead
+                       --judge  for the test packages of xtask/estimator.txt, fetched into target/corpus
+                       --fit    fit src/tokens/heuristic_weights.bin to the other packages
+                       --joins  write src/tokens/heuristic_joins.bin from tiktoken-rs
   test-bundlers [WORD]...
-                     the package in every bundler, framework and runtime, and the table of docs/loading.md; with words only the
-                     cases whose names have them all, and no table
-  site               the documentation with a search and the API, as a site, into target/site/dist
-  models             what models there are, into src/tokens/models.txt, from the registry in LiteLLM's Python package
-                       --registry FILE  from that JSON instead
-  vocab              the vocabulary assets, which `build` puts into pkg/dist/vocab
-                       --out DIR    into DIR      --unicode  the tables of character classes instead
-                       --from FILE  of that `tokenizer.json`, into the file that `--out` names
-                       --counts     what tiktoken counts, into tests/runtimes/counts.json
-  words              the messages of all errors and diagnostics in tests/golden, as a table; `!` marks those over 160 characters
+                     test the package in every bundler, framework and runtime, and write the table of docs/loading.md; with
+                     words, test only the cases whose names contain all of them, and write no table
+  site               build the documentation with search and the API as a site, into target/site/dist
+  models             write the table of models, src/tokens/models.txt, from the registry in LiteLLM's Python package
+                       --registry FILE  from this JSON file instead
+  vocab              build the vocabulary assets that `build` puts into pkg/dist/vocab
+                       --out DIR    into DIR      --unicode  build the tables of character classes instead
+                       --from FILE  convert this `tokenizer.json` into the file of `--out`
+                       --counts     write tiktoken's counts into tests/runtimes/counts.json
+  words              print the messages of all errors and diagnostics in tests/golden as a table; `!` marks those over 160 characters
 ";
 
 fn main() -> ExitCode {
     match dispatch() {
         Ok(code) => code,
         Err(error) => {
-            // Without the backtrace that `RUST_BACKTRACE` would add: the chain of causes says it all.
+            // Without the backtrace that `RUST_BACKTRACE` would add: the chain of causes suffices.
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
@@ -119,7 +118,7 @@ pub fn with_tiktoken(project: &Project, command: &str, args: Vec<String>) -> Res
     }
 }
 
-/// Runs xtask again with the feature: nobody else should wait for the compilation of tiktoken-rs. The estimator is optimised, but
+/// Runs xtask again with the feature, so that other commands do not wait for the compilation of tiktoken-rs. The estimator is optimised, but
 /// without LTO, which would take longer than it saves. The vocabularies use the crates that the tests have compiled already.
 #[cfg(not(feature = "tiktoken"))]
 pub fn with_tiktoken(project: &Project, command: &str, args: Vec<String>) -> Result<()> {
@@ -137,7 +136,7 @@ pub fn with_tiktoken(project: &Project, command: &str, args: Vec<String>) -> Res
     process::run(cargo.args(["--", command]).args(args))
 }
 
-/// The arguments of one command, taken one by one; what is left at the end is a mistake.
+/// The arguments of one command, taken one by one; any left at the end are an error.
 pub struct Args(Vec<String>);
 
 impl Args {

@@ -83,7 +83,7 @@ export interface AgentFilesRequest {
   limits?: Limits | undefined;
 }
 
-/** Where the agent puts a text: the system instruction, the first user message, a tool's result, or a message of its own. */
+/** Where the agent puts a text: the system instruction, the first user message, a tool's result, or a separate message. */
 export type AgentPlacement = "system" | "user" | "tool" | "message";
 
 export type AgentFileKind = "context" | "rule" | "import" | "skill";
@@ -110,7 +110,7 @@ export interface AgentPiece {
   truncated: boolean;
 }
 
-/** What became of a file. docs/agent-files.md has the meanings. */
+/** Outcome for a file; docs/agent-files.md has the meanings. */
 export type AgentFileOutcome =
   | "loaded"
   | "shadowed"
@@ -132,7 +132,7 @@ export type AgentFileOutcome =
   | "cyclic"
   | "notText";
 
-/** A file that was looked at, and what became of it. */
+/** A file that was looked at, and the outcome. */
 export interface AgentFileDecision {
   path: string;
   kind: AgentFileKind;
@@ -231,7 +231,7 @@ export interface AgentFileChanges {
   stale: AgentPiece[];
 }
 
-/** What became of a file, as it concerns a path. */
+/** Outcome for a file, with regard to a path. */
 export interface ExplainedAgentFile {
   file: string;
   kind: AgentFileKind;
@@ -255,7 +255,7 @@ export interface ConvertRulesOptions {
   to: string;
   /** The project's root. Default: the folder that holds the folder of rules nearest to `/`. */
   root?: string | undefined;
-  /** What becomes of a rule whose mode the target lacks: it always applies (the default), or is left out. */
+  /** How to write a rule whose mode the target lacks: `always` applies it always (the default), `omit` leaves it out. */
   fallback?: "always" | "omit" | undefined;
   limits?: Limits | undefined;
 }
@@ -293,7 +293,7 @@ export interface RuleChange {
   pattern?: string;
 }
 
-/** A rule and what became of it. */
+/** A rule, and the changes to its meaning. */
 export interface ConvertedRule {
   path: string;
   /** The path of the new rule; absent if the rule is left out. */

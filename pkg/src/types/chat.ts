@@ -169,9 +169,9 @@ export interface FitSettings<Message = unknown> {
    */
   preservedThinking?: "strip" | "dropBlock" | "keep" | undefined;
   /**
-   * The `state` of the conversation's last fit; `null` begins a series. The fit repeats what the last one did, so that
-   * the result begins with the last result, until the limit is exceeded; `report.prefix` measures the common prefix.
-   * Without it each fit is computed from scratch. See docs/agents.md.
+   * The `state` of the conversation's last fit; `null` begins a series. The fit repeats the changes of the last one, so
+   * that the result begins with the last result, until the limit is exceeded; `report.prefix` measures the common
+   * prefix. Without it each fit is computed from scratch. See docs/agents.md.
    */
   previous?: FitState | null | undefined;
   /**

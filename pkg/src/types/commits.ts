@@ -132,8 +132,8 @@ export interface ImportJsonlOptions {
 /** How `exportJsonl` writes. */
 export interface ExportJsonlOptions {
   /**
-   * Appends a line `{ "digest": … }`: the artifact ref of the lines before it. `importJsonl` verifies it, whatever
-   * happened to the white space, and reports `digest_mismatch` if a record was altered, added or lost. Default false.
+   * Appends a line `{ "digest": … }`: the artifact ref of the lines before it. `importJsonl` verifies it, ignoring
+   * white space, and reports `digest_mismatch` if a record was altered, added or lost. Default false.
    */
   digest?: boolean | undefined;
 }
@@ -159,7 +159,7 @@ export type Stop = "compaction" | "root" | (string & {});
 
 /** What to materialize. */
 export interface MaterializationRequest {
-  /** A tip resumes, any other commit forks; without one the conversation starts fresh. */
+  /** A tip resumes, any other commit forks; without a commit the conversation is empty. */
   commit?: string | null | undefined;
   /** Default `compaction`. */
   stop?: Stop | undefined;
@@ -340,7 +340,7 @@ export type FetchBlob = (artifactRef: string, options: { signal: PlatformAbortSi
 export interface CheckpointerOptions {
   /** The format of the messages. */
   format: CommitFormat;
-  /** The commit that the session continues; without one it starts fresh. */
+  /** The commit that the session continues; without it the session begins a new history. */
   parent?: string | null | undefined;
   /** Number of turns after which a commit is due. Default 1. */
   every?: number | undefined;

@@ -316,7 +316,7 @@ export type ExactTokenizer = Encoding | (string & {});
 
 /**
  * How to count tokens: estimated, or exactly once the vocabulary is loaded. `characters` is a token per four characters,
- * for comparison with programs that count so.
+ * for comparison with programs that count this way.
  */
 export type Tokenizer = "heuristic" | "characters" | TokenizerFamily | CalibratedTokenizer | ExactTokenizer;
 
@@ -341,7 +341,7 @@ export interface OwnTokenizer {
 /** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
-/** An entity of a caller, which may have fields of its own next to those that are read. */
+/** An entity of a front end; it may have custom fields, which are not read. */
 export type WithUnknownFields<Entity> = Entity | (Entity & { readonly [field: string]: unknown });
 
 /** Options of an asynchronous driver, which awaits functions of the caller. */
@@ -371,7 +371,7 @@ export type ReadonlyData<T> = unknown extends T
 
 /**
  * State of a fit for the next fit of the same conversation: JSON data, to be stored and passed back unchanged. State
- * that is damaged, of another version or of another conversation never throws: the fit starts fresh, and
+ * that is damaged, of another version or of another conversation never throws: the fit starts from scratch, and
  * `report.prefix.reason` is `state_unusable`.
  */
 export interface FitState {

@@ -141,7 +141,7 @@ export interface ChainFile {
   overridden?: OverriddenBullet[];
 }
 
-/** What a response states of a chain: the chain itself, or its files without their texts. */
+/** The chain of a response: the chain itself, or its files without their texts. */
 export interface ChainOverview {
   files: readonly (Pick<ChainFile, "path" | "level" | "reason" | "tokens" | "truncated"> & Partial<ChainFile>)[];
   omitted?: readonly OmittedFile[] | undefined;

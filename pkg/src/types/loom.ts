@@ -322,8 +322,8 @@ export interface AssemblyRequest {
   overhead?: Overhead | undefined;
   mediaCosts?: MediaCosts | undefined;
   /**
-   * The `state` of the dialogue that this one continues; `null` begins a series. The assembly repeats what the last one
-   * did, so that the result begins with the last result, until the limit is exceeded. Dialogues only. See
+   * The `state` of the dialogue that this one continues; `null` begins a series. The assembly repeats the changes of
+   * the last one, so that the result begins with the last result, until the limit is exceeded. Dialogues only. See
    * docs/agents.md.
    */
   previous?: FitState | null | undefined;

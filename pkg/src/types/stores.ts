@@ -63,7 +63,7 @@ export type Summarize = (record: CommitRecord, blob: Uint8Array) => string | und
 
 /** Options of `summarizeMissing`. */
 export interface SummarizeMissingOptions {
-  /** The most commits to summarize. Default: all. */
+  /** Maximum number of commits to summarize. Default: all. */
   limit?: number | undefined;
 }
 

@@ -245,7 +245,7 @@ export interface SessionContext extends TranscriptMessages {
   turn: number;
   /** The number of answers in the conversation. */
   answers: number;
-  /** Whether the file holds the request itself; otherwise its records were put together. */
+  /** Whether the file holds the request itself; otherwise the messages were reconstructed from its records. */
   recorded: boolean;
 }
 

@@ -121,7 +121,7 @@ export interface GapRecord {
   image_id: string;
   description: string;
   workaround: string;
-  /** A string in every file written by chemigram; any value is kept. */
+  /** Usually a string; any value is kept. */
   session_id: unknown;
   snapshot_hash: unknown;
   intent: unknown;
