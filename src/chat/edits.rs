@@ -395,8 +395,8 @@ impl Editor<'_, '_> {
     /// Whether other calls of a Gemini turn depend on the signature of this one.
     fn signs_others(&self, (message, call): At) -> bool {
         let message = self.messages.get(message).filter(|_| self.format == Format::Gemini);
-        let mut behind = message.into_iter().flat_map(|message| message.pieces.iter().skip(call + 1));
-        behind.any(|piece| piece.is_there() && matches!(piece.kind, Kind::Call { .. }))
+        let mut remainder = message.into_iter().flat_map(|message| message.pieces.iter().skip(call + 1));
+        remainder.any(|piece| piece.is_there() && matches!(piece.kind, Kind::Call { .. }))
     }
 
     fn remove_reasoning(&mut self, at: At) -> u64 {

@@ -270,14 +270,14 @@ impl ResidentChat {
         self.earlier.retain(stays);
         came.clone().for_each(|index| self.note_earlier(index));
         let before = self.repaired.partition_point(|&(index, _)| index < at);
-        let behind = self.repaired.split_off(before);
+        let after = self.repaired.split_off(before);
         for diagnostic in repaired {
             if let Some((index, path)) = place_of(&diagnostic) {
                 let diagnostic = diagnostic.clone().at_path(path);
                 self.repaired.push((at + index, diagnostic));
             }
         }
-        self.repaired.extend(behind.into_iter().filter(|(index, _)| *index >= end));
+        self.repaired.extend(after.into_iter().filter(|(index, _)| *index >= end));
         self.incremental = IncrementalCount::default();
         let repriced = self.reprice(&came);
         let tokens = self.messages.get(came).unwrap_or_default().iter().map(Message::tokens).collect();
@@ -307,10 +307,10 @@ impl ResidentChat {
         };
         // Pairs stay unchanged if removed messages have no calls or results, and new ones are at the end or have none.
         let pairs_stay = !gone.iter().any(acts) && (end == count || !read.iter().any(acts));
-        let (mut behind, mut shapes_behind) = (self.messages.split_off(end), self.shapes.split_off(end));
+        let (mut after, mut shapes_behind) = (self.messages.split_off(end), self.shapes.split_off(end));
         self.messages.truncate(at);
         self.messages.extend(read.iter().map(Message::to_owned));
-        self.messages.append(&mut behind);
+        self.messages.append(&mut after);
         self.shapes.truncate(at);
         self.shapes.extend(shapes);
         self.shapes.append(&mut shapes_behind);
@@ -339,8 +339,8 @@ impl ResidentChat {
         }
         let mut shape = self.shape;
         if at < self.shapes.len() {
-            let behind = self.shapes.get(end..).unwrap_or_default();
-            shape = self.shapes.iter().take(at).chain(behind).fold(Formats::MAX, |all, these| all & these);
+            let after = self.shapes.get(end..).unwrap_or_default();
+            shape = self.shapes.iter().take(at).chain(after).fold(Formats::MAX, |all, these| all & these);
         }
         let mut shapes = Vec::with_capacity(list.len());
         for (index, &message) in list.iter().enumerate() {

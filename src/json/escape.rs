@@ -23,10 +23,10 @@ pub fn escape_into(out: &mut Vec<u8>, text: &str) {
         let plain = first_special(&chunk).unwrap_or(rest.len());
         out.extend_from_slice(rest.get(..plain).unwrap_or_default());
         rest = rest.get(plain..).unwrap_or_default();
-        if let Some((&byte, behind)) = rest.split_first() {
+        if let Some((&byte, remainder)) = rest.split_first() {
             let escape = escape(byte);
             out.extend_from_slice(escape.get(..length(escape)).unwrap_or_default());
-            rest = behind;
+            rest = remainder;
         }
     }
 }

@@ -91,8 +91,8 @@ fn local(text: &str) -> Option<String> {
         let is_letter = first.is_ascii_alphabetic();
         let same = |ch: char| if is_digit { ch.is_ascii_digit() } else { is_letter && ch.is_ascii_alphabetic() };
         let end = rest.find(|ch| !same(ch)).unwrap_or(rest.len()).max(first.len_utf8());
-        let (word, behind) = rest.split_at_checked(end)?;
-        rest = behind;
+        let (word, after) = rest.split_at_checked(end)?;
+        rest = after;
         if is_digit {
             numbers.push(word.parse().ok()?);
         } else if is_letter {

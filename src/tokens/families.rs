@@ -70,8 +70,8 @@ impl Scaled {
 fn calibrated(numbers: &str) -> Option<([u16; 3], u32)> {
     let mut rest = Some(numbers);
     let mut next = || {
-        let (number, behind) = split_once(rest?, ",").map_or((rest?, None), |(number, behind)| (number, Some(behind)));
-        rest = behind;
+        let (number, after) = split_once(rest?, ",").map_or((rest?, None), |(number, after)| (number, Some(after)));
+        rest = after;
         u16::try_from(whole_number(number)?).ok().filter(|&number| number <= MAX_FACTOR_PERCENT)
     };
     let found = ([next()?, next()?, next()?], next()?.into());

@@ -11,7 +11,7 @@ use crate::vendors::signature::ReasoningSignature;
 /// The media types of images that a step can hold.
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/// The authors and the blocks of a step: what was said, and the results of its calls.
+/// The authors and the blocks of a step: its content, and the results of its calls.
 pub(crate) fn read_step(step: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<(Role, Vec<Block<'static>>)> {
     let role = match text(step, "source").unwrap_or_default() {
         "system" => Role::System,

@@ -15,7 +15,7 @@ const SUBTASK: &str = "The following tool was executed by the user";
 const CLEARED: &str = "[Old tool result content cleared]";
 const INTERRUPTED: &str = "[Tool execution was interrupted]";
 
-/// The authors and the blocks of a message: what was said, and the results of its calls.
+/// The authors and the blocks of a message: its content, and the results of its calls.
 pub(crate) fn read_message(
     info: &Map<String, Value>,
     parts: &[Value],

@@ -86,7 +86,7 @@ fn read_response(response: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block
     }
 }
 
-/// A turn as messages: what was said, and the results, which are said by the tool.
+/// A turn as messages: one of the author, and one of the tool with the results.
 pub(crate) fn write_messages(role: Role, blocks: &[Block<'_>], lost: &mut dyn FnMut(&str)) -> Vec<Map<String, Value>> {
     let name = |block: &Block<'_>| match block {
         Block::ToolResult { server: false, .. } => "tool",

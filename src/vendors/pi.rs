@@ -118,7 +118,7 @@ fn read_thinking(block: &Map<String, Value>, api: &str, notes: &mut dyn Unknown)
 /// What pi has no place for.
 pub(crate) type Lost<'n> = &'n mut dyn FnMut(&str);
 
-/// The parts of a turn as messages of pi: what was said, and each result. `name_of` is the tool of a call.
+/// The parts of a turn as messages of pi: one of the author, and one for each result. `name_of` is the tool of a call.
 pub(crate) fn write_messages<'n>(
     role: Role,
     blocks: &[Block<'_>],

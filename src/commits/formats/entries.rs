@@ -24,7 +24,7 @@ use crate::vendors::{atif, cline, continue_dev, copilot, opencode, otel, pi, qwe
 /// What an entry adds to a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct EntryContent {
-    /// What was said.
+    /// The content of the turn.
     pub turns: Vec<Turn>,
     /// The turns that replace everything up to this entry.
     pub summary: Vec<Turn>,

@@ -120,8 +120,8 @@ fn with_details(text: &str, id: &str, context: &mut Context<'_>) -> Vec<Block<'s
     let mut plain = String::new();
     let mut calls = 0_u32;
     while let Some((before, element)) = rest.split_once(OPEN) {
-        let found = element.split_once(CLOSE).and_then(|(inner, behind)| Some((inner.split_once('>')?, behind)));
-        let Some(((attributes, inner), behind)) = found else { break };
+        let found = element.split_once(CLOSE).and_then(|(inner, after)| Some((inner.split_once('>')?, after)));
+        let Some(((attributes, inner), after)) = found else { break };
         let (kind, attributes) = attributes.split_once('"').unwrap_or((attributes, ""));
         let made = match kind {
             "reasoning" => vec![Block::Reasoning { text: thought(inner).into(), signature: None, redacted: false }],
@@ -134,14 +134,14 @@ fn with_details(text: &str, id: &str, context: &mut Context<'_>) -> Vec<Block<'s
         if made.is_empty() {
             let what = "a `<details>` element of another kind stays in the text";
             context.findings.count(DiagnosticCode::ImportUnsupportedContent, Severity::Info, what, Some(id));
-            let length = rest.len().saturating_sub(behind.len());
+            let length = rest.len().saturating_sub(after.len());
             plain.push_str(rest.get(..length).unwrap_or_default());
         } else {
             plain.push_str(before);
             push_text(&mut plain, &mut blocks);
             blocks.extend(made);
         }
-        rest = behind;
+        rest = after;
     }
     plain.push_str(rest);
     if blocks.is_empty() {
@@ -160,7 +160,7 @@ fn push_text(text: &mut String, blocks: &mut Vec<Block<'static>>) {
 
 /// The content of the element without its summary, with its lines unquoted.
 fn thought(inner: &str) -> String {
-    let inner = inner.split_once("</summary>").map_or(inner, |(_, behind)| behind);
+    let inner = inner.split_once("</summary>").map_or(inner, |(_, after)| after);
     let text = unescaped(inner);
     let unquoted = |line: &str| -> String {
         let line = line.strip_prefix('>').unwrap_or(line);
@@ -181,8 +181,8 @@ fn call_of(attributes: &str, made_id: &str) -> Vec<Block<'static>> {
 }
 
 fn attribute(attributes: &str, name: &str) -> Option<String> {
-    let (_, behind) = attributes.split_once(&format!(" {name}=\""))?;
-    behind.split_once('"').map(|(value, _)| unescaped(value))
+    let (_, after) = attributes.split_once(&format!(" {name}=\""))?;
+    after.split_once('"').map(|(value, _)| unescaped(value))
 }
 
 /// Unwraps a text that is JSON of another text.

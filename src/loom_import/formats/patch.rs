@@ -39,11 +39,11 @@ fn apply_one(text: &mut Vec<u16>, patch: Value<'_>, changes: &mut Vec<Change>) -
     for diff in patch.field("diffs")?.as_list()? {
         let Step { sign, units } = step(diff)?;
         if sign <= 0 {
-            let behind = end.checked_add(units.len())?;
-            if text.get(end..behind)? != units.as_slice() {
+            let after = end.checked_add(units.len())?;
+            if text.get(end..after)? != units.as_slice() {
                 return None;
             }
-            end = behind;
+            end = after;
         }
         if sign >= 0 {
             new.extend(units);

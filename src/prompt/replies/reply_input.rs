@@ -84,9 +84,9 @@ fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut UnreadFiel
         // A truncated list of events, as Gemini streams without server-sent events, or one event per line.
         let mut rest = text;
         let mut any = false;
-        while let Some((event, behind)) = first_object(rest) {
+        while let Some((event, after)) = first_object(rest) {
             any |= add(&mut stream, event, notes)?;
-            rest = behind;
+            rest = after;
         }
         return if any { stream.finish(notes) } else { Err(error) };
     }

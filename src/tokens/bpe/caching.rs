@@ -11,11 +11,11 @@ use crate::tokens::Counter;
 use crate::tokens::IncrementalCount;
 use crate::tokens::codec::Codec;
 
-/// A vocabulary that remembers, between calls, the pieces it had to merge. The counts are the same; repeated words are
+/// A vocabulary that caches, between calls, the pieces it had to merge. The counts are the same; repeated words are
 /// found sooner.
 ///
 /// It takes at most 768 KB in addition to the vocabulary, and another 1.3 MB once texts are encoded. Neither is
-/// allocated before there is something to remember.
+/// allocated before there is anything to cache.
 #[derive(Debug)]
 pub struct CachingCounter {
     vocabulary: Vocabulary,

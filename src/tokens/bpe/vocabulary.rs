@@ -274,14 +274,14 @@ impl Vocabulary {
         while at < end {
             let width = joins::width(character as u8).max(1);
             let next = at + width;
-            let behind = joins::character(load8(bytes, next) as u32);
-            let reaches = next < end && (character | behind) >= 0x80 && self.tables.joins.of_bytes(character, behind);
+            let after = joins::character(load8(bytes, next) as u32);
+            let reaches = next < end && (character | after) >= 0x80 && self.tables.joins.of_bytes(character, after);
             let whole = matches!(width, 2 | 3) && !(reached || reaches) && self.tables.characters.contains(character);
             leaves.push(at as u32);
             if !whole {
                 leaves.extend(at as u32 + 1..next as u32);
             }
-            (at, reached, character) = (next, reaches, behind);
+            (at, reached, character) = (next, reaches, after);
         }
         leaves.push(end as u32);
     }

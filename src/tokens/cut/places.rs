@@ -53,7 +53,7 @@ pub(super) struct Places<'t> {
 /// In bytes.
 const LONG_STRETCH: usize = 64;
 
-/// Maximum number of remembered stretches.
+/// Maximum number of cached stretches.
 const MAX_KEPT_STRETCHES: usize = 8;
 
 impl<'t> Places<'t> {
