@@ -309,17 +309,20 @@ impl<'r> Fit<'r> {
         }
     }
 
-    /// Removes reasoning that nothing follows anymore.
+    /// Removes reasoning that nothing follows anymore, or whose own item is gone: OpenAI accepts it before no other.
     fn remove_unfollowed(&mut self) {
-        let (mut follows, mut gone) = (None, false);
+        let (mut follows, mut gone, mut is_own_gone) = (None, false, false);
         for at in (0..self.messages.len()).rev() {
             let Some(message) = self.messages.get(at) else { continue };
+            let is_thought = message.is_thought();
             if message.removed.is_some() {
                 gone = true;
-            } else if message.is_thought() && follows.map_or(gone, |role| role != Role::Assistant) {
+                is_own_gone |= !is_thought;
+            } else if is_thought && (is_own_gone || follows.map_or(gone, |role| role != Role::Assistant)) {
                 self.remove(at, Some(Reason::NothingLeft));
             } else {
                 follows = Some(message.role);
+                is_own_gone &= is_thought;
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Calls by name: JSON text in, JSON text out.
 
+use std::hint::black_box;
 use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
@@ -34,10 +35,33 @@ pub(super) fn answer<T>(
     bytes: &JsValue,
     tokenizer: &JsValue,
 ) -> Thrown<JsValue> {
+    extend_memory(request);
     // First: a getter of the custom tokenizer may transfer their buffers.
     let bytes = bytes_of(bytes);
     let counter = CustomCounter::new(tokenizer);
     with_host(counter.as_ref(), |host| find(tables, name)?.answer(this, request, &bytes, host).and_then(written))
+}
+
+/// Requests up to this many bytes need no preparation.
+const SMALL_REQUEST: usize = 1 << 18;
+/// The bytes that a message or a node takes while a call runs, by experience.
+const BYTES_PER_OBJECT: usize = 768;
+/// Maximum memory that is requested in advance.
+const MAX_EXTENSION: usize = 1 << 27;
+
+/// Extends the memory in one step before a large request is read. The allocator extends it page by page, and each step
+/// makes engines account for the whole memory again.
+pub(super) fn extend_memory(request: &[u8]) {
+    if request.len() < SMALL_REQUEST {
+        return;
+    }
+    let objects = request.iter().filter(|&&byte| byte == b'{').count();
+    let bytes = objects.saturating_mul(BYTES_PER_OBJECT).min(request.len().saturating_mul(8)).min(MAX_EXTENSION);
+    let mut block = Vec::<u8>::new();
+    // Without so much memory the call may still succeed. The block must not be optimized away.
+    if block.try_reserve_exact(bytes).is_ok() {
+        black_box(&block);
+    }
 }
 
 fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {

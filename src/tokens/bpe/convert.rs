@@ -9,7 +9,7 @@ use super::normalize::Form;
 use super::pack::{Plan, pack_plan};
 use super::splitter::Splitter;
 use super::token_table::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, TokenTable};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::json::{Document, Object, Value};
 use crate::maps::SortedMap;
 use crate::text::{is_whitespace, split_once};
@@ -31,6 +31,7 @@ fn refused(value: Value<'_>, what: fmt::Arguments<'_>) -> Error {
 /// converted, such as one of SentencePiece; [`Code::InvalidVocabulary`](crate::Code::InvalidVocabulary) if its merges
 /// violate what the engine relies on.
 pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
+    check_file(tokenizer_json)?;
     let document = Document::read(tokenizer_json, &[])?;
     let document: &Document<'_> = &document;
     let file = document.root().object("a `tokenizer.json`, an object")?;
@@ -87,6 +88,19 @@ pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
         others: Some(if ignores_merges { LiteralKind::Whole } else { LiteralKind::Decoded }),
         listed: &is_listed,
     })
+}
+
+/// Rejects the binary model of SentencePiece, `tokenizer.model`: a message of Protocol Buffers with a list of pieces, the
+/// first of which is `<unk>` or `<pad>`.
+fn check_file(bytes: &[u8]) -> Result<()> {
+    let begin = bytes.get(..16).unwrap_or_default();
+    let has = |name: &[u8]| begin.windows(name.len()).any(|window| window == name);
+    if begin.first() == Some(&b'\n') && (has(b"<unk>") || has(b"<pad>")) {
+        let message = "the file is a model of SentencePiece, and only a `tokenizer.json` with byte-level `BPE` can be converted; count \
+             with `heuristic`, or a custom counter";
+        return Err(Error::new(Code::InvalidInput, message));
+    }
+    Ok(())
 }
 
 /// Rejects other kinds of models.

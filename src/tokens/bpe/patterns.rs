@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::splitter::{CONTRACTIONS, Kind, NUMBERS_FIRST, SLASHES, Splitter};
+use super::splitter::{CONTRACTIONS, Kind, MARKS, NUMBERS_FIRST, SLASHES, Splitter};
 use crate::text::replace;
 
 const CASED: &str = concat!(
@@ -22,6 +22,10 @@ const LLAMA3: &str = concat!(
 const QWEN2: &str = concat!(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+);
+const QWEN35: &str = concat!(
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}",
+    r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 );
 /// `cl100k_base` as first published.
 const GPT4: &str = concat!(
@@ -54,6 +58,7 @@ impl Splitter {
             // A greedy `\s*` leaves at most one line break for what follows it: `[\r\n]` and `[\r\n]+` are equivalent.
             LLAMA3 | GPT4 | GPT4_POSSESSIVE => letters(3, 0),
             QWEN2 => letters(1, 0),
+            QWEN35 => letters(1, MARKS),
             GPT2 | GPT2_SHORT => Self::GPT2,
             _ => return None,
         })

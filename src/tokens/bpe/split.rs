@@ -137,7 +137,7 @@ pub(super) struct Cased;
 /// \s
 /// ```
 ///
-/// Llama's and Qwen's have no `\s++$`, and Qwen's has one digit at a time.
+/// Llama's and Qwen's have no `\s++$`, and Qwen's has one digit at a time. Since Qwen 3.5 marks are letters.
 #[derive(Debug)]
 pub(super) struct Letters;
 
@@ -297,22 +297,23 @@ impl Letters {
         }
         let (class, len) = class::at(bytes, at);
         let next = at + len;
+        let marks = if splitter.has_marks() { MARK } else { 0 };
+        let (word, other) = (LETTER | marks, OTHER | MARK & !marks);
+        let after = class::at(bytes, next).0;
         match class {
-            UPPER | LOWER | CASELESS => skip(bytes, next, LETTER),
             NUMBER => number(splitter, bytes, at),
-            MARK | BLANK | OTHER => match class::at(bytes, next).0 {
-                UPPER | LOWER | CASELESS => skip(bytes, next, LETTER),
-                OTHER | MARK if bytes.get(at) == Some(&b' ') => Self::other(bytes, next),
-                _ if class != BLANK => Self::other(bytes, next),
-                _ => Self::white(splitter, bytes, at),
-            },
+            // A mark that leads no word is one by itself.
+            _ if class & word != 0 => skip(bytes, next, word),
+            MARK | BLANK | OTHER if after & word != 0 => skip(bytes, next, word),
+            MARK | BLANK | OTHER if after & other != 0 && bytes.get(at) == Some(&b' ') => Self::other(bytes, next, other),
+            MARK | OTHER => Self::other(bytes, next, other),
             _ => Self::white(splitter, bytes, at),
         }
     }
 
     /// The rest of ` ?[^\s\p{L}\p{N}]++[\r\n]*+`, at least one character of which is before `at` or at it.
-    fn other(bytes: &[u8], at: usize) -> usize {
-        skip(bytes, skip(bytes, at, OTHER | MARK), BREAK)
+    fn other(bytes: &[u8], at: usize, other: u8) -> usize {
+        skip(bytes, skip(bytes, at, other), BREAK)
     }
 
     /// `\s++$|\s*[\r\n]|\s+(?!\S)|\s`, the first of these only if the splitter has it.

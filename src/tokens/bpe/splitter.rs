@@ -33,6 +33,8 @@ pub(super) const SLASHES: u8 = 1 << 1;
 const WHOLE_END: u8 = 1 << 2;
 /// Numbers are split off first: the text before a number ends like a text.
 pub(super) const NUMBERS_FIRST: u8 = 1 << 3;
+/// Marks belong to words like letters.
+pub(super) const MARKS: u8 = 1 << 4;
 
 impl Splitter {
     /// The splitter of `o200k_base`.
@@ -94,6 +96,11 @@ impl Splitter {
         self.has(NUMBERS_FIRST)
     }
 
+    #[inline(always)]
+    pub(super) fn has_marks(self) -> bool {
+        self.has(MARKS)
+    }
+
     /// Its bytes in the asset.
     pub(super) const fn to_bytes(self) -> [u8; 4] {
         let kind = match self.kind {
@@ -114,6 +121,6 @@ impl Splitter {
             3 => Kind::Staged,
             _ => return None,
         };
-        (rest == 0 && options < NUMBERS_FIRST << 1).then_some(Self { kind, digits, options })
+        (rest == 0 && options < MARKS << 1).then_some(Self { kind, digits, options })
     }
 }

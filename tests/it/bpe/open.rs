@@ -22,6 +22,10 @@ const QWEN2: &str = concat!(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 );
+const QWEN35: &str = concat!(
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}",
+    r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+);
 const GPT4: &str = concat!(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}",
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
@@ -47,7 +51,7 @@ fn splitters() -> Vec<(Vec<&'static str>, Value)> {
         |use_regex: bool| json!({ "type": "ByteLevel", "add_prefix_space": false, "use_regex": use_regex });
     let split = |pattern: &str| json!({ "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated", "invert": false });
     let sequence = |stages: Vec<Value>| json!({ "type": "Sequence", "pretokenizers": stages });
-    let mut all: Vec<(Vec<&str>, Value)> = [LLAMA3, QWEN2, GPT4, TEKKEN, tiktoken_rs::O200K_BASE_PAT_STR, GPT2]
+    let mut all: Vec<(Vec<&str>, Value)> = [LLAMA3, QWEN2, QWEN35, GPT4, TEKKEN, tiktoken_rs::O200K_BASE_PAT_STR, GPT2]
         .into_iter()
         .map(|pattern| (vec![pattern], sequence(vec![split(pattern), byte_level(false)])))
         .collect();
