@@ -305,7 +305,9 @@ impl Letters {
             // A mark that leads no word is one by itself.
             _ if class & word != 0 => skip(bytes, next, word),
             MARK | BLANK | OTHER if after & word != 0 => skip(bytes, next, word),
-            MARK | BLANK | OTHER if after & other != 0 && bytes.get(at) == Some(&b' ') => Self::other(bytes, next, other),
+            MARK | BLANK | OTHER if after & other != 0 && bytes.get(at) == Some(&b' ') => {
+                Self::other(bytes, next, other)
+            }
             MARK | OTHER => Self::other(bytes, next, other),
             _ => Self::white(splitter, bytes, at),
         }

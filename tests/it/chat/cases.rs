@@ -516,6 +516,62 @@ fn edits_go_before_cuts_and_only_as_far_as_they_must() {
     }
 }
 
+/// OpenAI rejects reasoning before another item than its own.
+#[test]
+fn reasoning_stands_before_no_other_call_than_its_own() {
+    let mut removed = 0;
+    for seed in 0..300_u64 {
+        let mut state = seed;
+        let mut below = |count: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % count
+        };
+        let mut messages = vec![json!({ "type": "message", "role": "user", "content": "Read the files." })];
+        let (mut steps, mut own) = (2 + below(6), Vec::new());
+        while steps > 0 {
+            steps -= 1;
+            if below(4) > 0 {
+                let id = format!("rs_{steps}");
+                own.push((id.clone(), messages.len() + 1));
+                messages.push(json!({ "type": "reasoning", "id": id, "summary": [], "encrypted_content": "c2ln" }));
+            }
+            let calls: Vec<String> = (0..1 + below(3)).map(|call| format!("call_{steps}_{call}")).collect();
+            for id in &calls {
+                let name = if below(2) == 0 { "read" } else { "list" };
+                messages.push(json!({ "type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": name, "arguments": "{}" }));
+            }
+            for id in &calls {
+                messages.push(json!({ "type": "function_call_output", "call_id": id, "output": "a file" }));
+            }
+        }
+        messages.push(json!({ "type": "message", "role": "user", "content": "Go on." }));
+        let edits = match below(3) {
+            0 => json!({ "toolCalls": { "keepLast": below(4) }, "when": "always" }),
+            1 => json!({ "toolCalls": { "keepLast": 0, "exclude": ["list"] }, "when": "always" }),
+            _ => json!({ "toolCalls": { "keepLast": below(3), "exclude": ["read"] }, "when": "always" }),
+        };
+        let fitted = fit(&json!(messages), &json!({ "maxTokens": 100_000, "edits": edits })).unwrap();
+        removed += messages.len() - fitted.messages.len();
+        for (id, next) in own {
+            let at = fitted.messages.iter().position(|message| message["id"] == id);
+            let Some(follower) = at.map(|at| &fitted.messages[at + 1]) else { continue };
+            assert_eq!(follower["call_id"], messages[next]["call_id"], "{seed}: {id} in {:#?}", fitted.messages);
+        }
+        // Calls without their reasoning are not looked up.
+        let kept = |id: &Value| {
+            fitted.messages.iter().any(|message| message["call_id"] == *id && message["type"] == "function_call_output")
+        };
+        assert!(
+            fitted
+                .messages
+                .iter()
+                .filter(|message| message["type"] == "function_call")
+                .all(|call| kept(&call["call_id"]))
+        );
+    }
+    assert!(removed > 500, "{removed}");
+}
+
 #[test]
 fn items_that_follow_from_reasoning_lose_their_id_with_it() {
     let messages = json!(write("openai-responses", &agent(2)));
