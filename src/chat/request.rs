@@ -12,6 +12,7 @@ use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
 use super::outcome::FitDecisions;
 use super::pairs::find_pairs;
+use super::refused::refused_cache_marks;
 use super::request_overhead::{RequestOverhead, overhead_of_request, prices, system_tokens};
 use super::rules::{Marks, Rules};
 use super::series::{ChatFacts, outside_hashes};
@@ -135,7 +136,11 @@ impl<'t> ChatRequest<'t> {
             diagnostics,
         };
         let (cut, edits) = fit.run()?;
-        Ok(fit.fitted(&cut, edits).each(&self.messages))
+        let mut decisions = fit.fitted(&cut, edits).each(&self.messages);
+        if self.format == Format::Anthropic {
+            decisions.report.diagnostics.extend(refused_cache_marks(&self.list, decisions.messages.as_deref()));
+        }
+        Ok(decisions)
     }
 
     /// Tokens of the unfitted request: the total that a fit reports if it changes nothing.

@@ -61,6 +61,7 @@ export type DiagnosticCode =
   | "prefill_refused"
   | "sampling_refused"
   | "selections_ignored"
+  | "cache_marks_refused"
   | "commit_cycle"
   | "commit_id_mismatch"
   | "compaction_left_out"

@@ -516,6 +516,32 @@ fn edits_go_before_cuts_and_only_as_far_as_they_must() {
     }
 }
 
+/// Anthropic rejects a fifth mark of the cache, wherever it is.
+#[test]
+fn more_cache_marks_than_anthropic_accepts_are_reported() {
+    for marks in 0..300_usize {
+        let (marks, at_end) = (marks % 9, marks % 2 == 0);
+        let messages: Vec<Value> = (0..20)
+            .map(|at| {
+                let is_marked = if at_end { at + marks >= 20 } else { at < marks };
+                let mut part = json!({ "type": "text", "text": format!("\"cache_control\":{{ {at}") });
+                if is_marked {
+                    part["cache_control"] = json!({ "type": "ephemeral" });
+                }
+                json!({ "role": if at % 2 == 0 { "user" } else { "assistant" }, "content": [part] })
+            })
+            .collect();
+        let whole = fit(&json!(messages), &json!({ "maxTokens": 10_000, "format": "anthropic" })).unwrap();
+        let cut =
+            json!({ "maxTokens": 120, "format": "anthropic", "truncationStrategy": "rollingWindow", "fill": "off" });
+        for fitted in [whole, fit(&json!(messages), &cut).unwrap()] {
+            let left = json!(fitted.messages).to_string().matches(r#""cache_control":{"type""#).count();
+            let is_reported = fitted.report["diagnostics"].to_string().contains("cache_marks_refused");
+            assert_eq!(is_reported, left > 4, "{marks} marks, {left} left: {}", fitted.report["diagnostics"]);
+        }
+    }
+}
+
 /// OpenAI rejects reasoning before another item than its own.
 #[test]
 fn reasoning_stands_before_no_other_call_than_its_own() {
