@@ -5,8 +5,7 @@ use super::fit::{Cut, Fit};
 use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::Value;
-use crate::vendors::anthropic::refused::{refused_fields, refused_prefill};
-use crate::vendors::bodies::breakpoints::MAX_BREAKPOINTS;
+use crate::vendors::anthropic::refused::{refused_breakpoints, refused_fields, refused_prefill};
 
 impl Fit<'_> {
     /// Reports fields of the request that the model rejects, and messages that end with the model's.
@@ -32,22 +31,12 @@ impl Fit<'_> {
     }
 }
 
-/// Reports more marks of the cache in the messages of a result than Anthropic accepts in a request. `entries` are the
+/// Reports more cache breakpoints in the messages of a result than Anthropic accepts in a request. `entries` are the
 /// messages of the result, all of `list` if nothing changed.
 pub(super) fn refused_cache_marks(list: &[Value<'_>], entries: Option<&[Entry]>) -> Option<Diagnostic> {
     let kept = entries.map(|entries| entries.iter().filter_map(Entry::index).collect::<Vec<usize>>());
     let kept = kept.unwrap_or_else(|| (0..list.len()).collect());
-    let (mut marks, mut fifth) = (0, None);
-    for at in kept {
-        // A text cannot contain an unescaped quote.
-        let found = list.get(at).map_or(0, |message| message.json().matches(r#""cache_control":{"#).count());
-        marks += found;
-        fifth = fifth.or_else(|| (marks > MAX_BREAKPOINTS).then_some(at));
-    }
-    let at = fifth?;
-    let text = format!(
-        "the messages have {marks} `cache_control` marks; Anthropic accepts {MAX_BREAKPOINTS} in all, remove some"
-    );
-    let found = Diagnostic::new(DiagnosticCode::CacheMarksRefused, Severity::Warning, text);
+    let (at, message) = refused_breakpoints(kept.into_iter().filter_map(|at| Some((at, *list.get(at)?))))?;
+    let found = Diagnostic::new(DiagnosticCode::CacheMarksRefused, Severity::Warning, message);
     Some(found.at_path(format!("messages[{at}]")))
 }

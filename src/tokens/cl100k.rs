@@ -62,7 +62,6 @@ const OF_WORDS: &[(usize, u16)] = &[
     (24, 250),  // arabic sign
     (25, 155),  // arabic mark
     (27, 245),  // arabic digit
-    (32, 175),  // other letter 2
     (37, 260),  // oriya
     (44, 175),  // thai digit
     (47, 125),  // tibetan sign

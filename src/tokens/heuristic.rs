@@ -1108,6 +1108,7 @@ const FLOORS: &[(u32, u32, u8)] = &[
 #[inline(always)]
 fn apart(code: u32) -> u32 {
     match code {
+        0xFEFF => 28,
         0xF00..0x1000 => 52,
         0xE80..0xF00 | 0x1000..0x10A0 | 0x1200..0x1380 | 0x1780..0x1800 => 66,
         0x900..0xE00 => 70,

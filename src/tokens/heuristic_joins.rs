@@ -40,18 +40,15 @@ const OTHERS: usize = 1298;
 static JOINS: &[u8; OTHERS_AT + 4 * OTHERS] = include_bytes!("heuristic_joins.bin");
 
 /// What an ASCII character costs in a long run of itself, in 64ths of a token.
-#[inline(always)]
 pub(super) fn in_run(character: u8) -> u32 {
     JOINS.get(RUNS_AT + usize::from(character)).copied().unwrap_or_default().into()
 }
 
-#[inline(always)]
 fn bit(at: usize, bit: u32) -> bool {
     JOINS.get(at + (bit >> 3) as usize).is_some_and(|byte| byte >> (bit & 7) & 1 == 1)
 }
 
 /// The tokens of the character by itself, less one; `None` if it is not listed.
-#[inline(always)]
 pub(super) fn more_tokens(code: u32) -> Option<u32> {
     let &(first, _, at) = COSTS.iter().find(|(first, end, _)| (*first..*end).contains(&code))?;
     let offset = code - first;
@@ -60,7 +57,6 @@ pub(super) fn more_tokens(code: u32) -> Option<u32> {
 }
 
 /// Whether a token has these characters beyond ASCII one after the other.
-#[inline(always)]
 pub(super) fn is_joined(first: u32, second: u32) -> bool {
     if first >> 7 == second >> 7
         && let Some(&index) = BLOCK_INDEX.get((second >> 7) as usize)

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::error::DiagnosticCode;
+use crate::json;
 use crate::tokens::models::{NO_FORCED_TOOL, NO_PREFILL, NO_SAMPLING};
+use crate::vendors::bodies::breakpoints::MAX_BREAKPOINTS;
 
 /// A field that a model rejects.
 #[derive(Debug)]
@@ -53,4 +55,21 @@ pub(crate) fn refused_prefill(model: &str) -> Option<String> {
 fn forces_call(choice: &Value) -> bool {
     let kind = choice.as_str().or_else(|| choice.get("type")?.as_str());
     kind.is_some_and(|kind| !matches!(kind, "auto" | "none"))
+}
+
+/// More cache breakpoints in messages than a request may have: the index of the message with the first one too many, and
+/// the text that reports them.
+pub(crate) fn refused_breakpoints<'t>(
+    messages: impl Iterator<Item = (usize, json::Value<'t>)>,
+) -> Option<(usize, String)> {
+    let (mut count, mut first) = (0, None);
+    for (at, message) in messages {
+        // In a text the quotes are escaped.
+        count += message.json().matches(r#""cache_control":{"#).count();
+        first = first.or_else(|| (count > MAX_BREAKPOINTS).then_some(at));
+    }
+    let text = format!(
+        "the messages have {count} `cache_control` marks; Anthropic accepts {MAX_BREAKPOINTS} in all, remove some"
+    );
+    first.map(|at| (at, text))
 }
