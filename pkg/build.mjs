@@ -17,14 +17,14 @@
  * `dropins/` are entry points for other libraries; they use the public `ctxweave/chat`. `cli/main.js` is the command
  * `ctxweave`; it imports the public entry points when a command needs them.
  *
- * `docs` holds the pages that comments of the types refer to. README.md next to `dist` is made from that of the repository
- * (`package-readme.mjs`). `shared.js` is the code that the flavors share with the
+ * `docs` holds the pages that comments of the types refer to. README.md and CHANGELOG.md next to `dist` are made from those of the
+ * repository (`package-readme.mjs`), THIRD-PARTY-NOTICES.md from the crates (`notices.mjs`). `shared.js` is the code that the flavors share with the
  * vocabularies. `types` and `types-cjs` are the bundled declarations, once per module system, because TypeScript tells
  * these apart by the package.json above a file.
  */
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,7 +33,8 @@ import { build } from "esbuild";
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
 import { dropins, folders, vocabularies as vocabulariesOf } from "./exports.mjs";
-import { isPackedPage, packageReadme } from "./package-readme.mjs";
+import { noticesOf } from "./notices.mjs";
+import { isPackedPage, packageReadme, packedPage } from "./package-readme.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const src = join(here, "src");
@@ -119,13 +120,15 @@ for (const dropin of isWhole ? dropins : []) await bundle({ from: `dropins/${dro
 if (isWhole) await bundle({ from: "cli/main", to: "cli/main", formats: ["esm"] });
 if (isWhole) await bundle({ from: "stores/index", to: "stores" });
 await declarations();
+writeFileSync(join(here, folders[name], "THIRD-PARTY-NOTICES.md"), noticesOf(name));
 if (isWhole) {
   const docs = join(here, "../docs");
   // Records of decisions are for contributors.
-  cpSync(docs, join(out, "docs"), {
-    recursive: true,
-    filter: (path) => path === docs || isPackedPage(`docs/${relative(docs, path)}`),
-  });
+  mkdirSync(join(out, "docs"));
+  for (const name of readdirSync(docs).filter((name) => isPackedPage(`docs/${name}`))) {
+    writeFileSync(join(out, "docs", name), packedPage(readFileSync(join(docs, name), "utf8")));
+  }
+  copyFileSync(join(here, "../CHANGELOG.md"), join(here, "CHANGELOG.md"));
   writeFileSync(join(here, "README.md"), packageReadme(readFileSync(join(here, "../README.md"), "utf8")));
 }
 

@@ -158,7 +158,14 @@ export function manifestOf(name, manifest) {
   return {
     ...manifest,
     sideEffects: sideEffectsOf(name),
-    files: ["dist", ...tops, "LICENSE-MIT", "LICENSE-APACHE"],
+    files: [
+      "dist",
+      ...tops,
+      ...(name === "ctxweave" ? ["CHANGELOG.md"] : []),
+      "LICENSE-MIT",
+      "LICENSE-APACHE",
+      "THIRD-PARTY-NOTICES.md",
+    ],
     ...(main && { main: main.require.node.default, module: main.import.default, types: main.import.types }),
     exports: exportsOf(name),
   };

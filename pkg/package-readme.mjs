@@ -6,15 +6,36 @@
 /** The section that needs a clone, up to the line about the licenses. */
 const CLONE = /^## Try it from a clone\n[^]*?(?=^Licensed )/m;
 
+/** Parts of a page that need a clone. */
+const REPOSITORY = /^<!-- repository:start -->\n[^]*?^<!-- repository:end -->\n\n?/gm;
+
+/** Pages about the crate and about the demo page, which are not in the package. */
+const UNPACKED = ["docs/crate.md", "docs/page.md"];
+
 /** Whether a file of the repository is in `dist/docs`. */
 export function isPackedPage(path) {
-  return /^docs\/[\w-]+\.md$/.test(path) && path !== "docs/crate.md";
+  return /^docs\/[\w-]+\.md$/.test(path) && !UNPACKED.includes(path);
+}
+
+/** A page of the docs as it is packed: without the parts that need a clone, and without links that lead out of the package. */
+export function packedPage(page) {
+  const text = page.replace(REPOSITORY, "").trimEnd();
+  return `${withLinks(text, (path) => (isPackedPage(`docs/${path}`) ? path : undefined))}\n`;
 }
 
 export function packageReadme(readme) {
   if (!CLONE.test(readme)) throw new Error("README.md has no section `Try it from a clone` before `Licensed`");
-  return readme.replace(CLONE, "").replace(/\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)/g, (link, label, path, anchor = "") => {
-    if (/^[a-z]+:/.test(path) || path.startsWith("LICENSE")) return link;
-    return isPackedPage(path) ? `[${label}](dist/${path}${anchor})` : label;
+  return withLinks(readme.replace(CLONE, ""), (path) => {
+    if (path.startsWith("LICENSE")) return path;
+    return isPackedPage(path) ? `dist/${path}` : undefined;
+  });
+}
+
+/** Replaces the path of each link to a file; a link without one becomes its label. */
+function withLinks(text, pathOf) {
+  return text.replace(/\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)/g, (link, label, path, anchor = "") => {
+    if (/^[a-z]+:/.test(path)) return link;
+    const packed = pathOf(path);
+    return packed === undefined ? label : `[${label}](${packed}${anchor})`;
   });
 }

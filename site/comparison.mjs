@@ -253,7 +253,7 @@ const text = `# Compared with other libraries
 Several libraries shorten a chat to a limit. They differ in which messages survive, whether tool calls keep their results, and how much they
 report. This page fits the same three chats with four of them.
 
-\`node site/comparison.mjs\` runs the libraries and writes this page, and the tests compare it. Each library runs with its options for chats
+The libraries are run to write this page, and the tests compare it. Each library runs with its options for chats
 with tools. Tokens are counted in the result with \`o200k_base\` by OpenAI's published rules; an empty chat has 3. Speed is in
 [benchmarks](benchmarks.md).
 

@@ -59,15 +59,23 @@ export function checkedOptions<Options extends object>(
  * @throws {CtxweaveError} `invalid_input` with the path of a value that JSON would drop or change
  */
 export function jsonOf(value: object, path: string): string {
-  const paths = new Map<unknown, string>();
+  const places = new Map<unknown, { path: string; holder: unknown }>();
+  const isWithin = (item: object, holder: unknown): boolean => {
+    for (let at = holder; at !== undefined; at = places.get(at)?.holder) if (at === item) return true;
+    return false;
+  };
   const text: unknown = guarded(path, () =>
     JSON.stringify(value, function (this: unknown, key: string, item: unknown): unknown {
-      const holder = paths.get(this);
+      const holder = places.get(this)?.path;
       const place = holder === undefined ? path : Array.isArray(this) ? `${holder}[${key}]` : `${holder}.${key}`;
-      const lost = lostInJson(item);
+      // `JSON.stringify` passes null for an invalid date.
+      const lost = lostInJson(item === null ? (this as Record<string, unknown>)[key] : item);
       if (lost) throw invalid(place, `a value that JSON can represent, not ${lost}`);
       if (Array.isArray(item)) checkedList(item, place);
-      if (typeof item === "object" && item !== null) paths.set(item, place);
+      if (typeof item === "object" && item !== null) {
+        if (isWithin(item, this)) throw invalid(place, "a value that JSON can represent, not a cycle");
+        places.set(item, { path: place, holder: this });
+      }
       return item;
     }),
   );
@@ -91,8 +99,11 @@ export function onlyTokenizer(options: unknown): string | undefined {
 function lostInJson(value: unknown): string | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : String(value);
   if (["bigint", "function", "symbol"].includes(typeof value)) return `a ${typeof value}`;
-  if (value instanceof Map) return "a Map";
-  if (value instanceof Set) return "a Set";
+  if (value instanceof BigInt) return "a bigint";
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "an invalid Date" : undefined;
+  const kind = [Map, Set, WeakMap, WeakSet, Promise, RegExp].find((one) => value instanceof one);
+  if (kind) return `a ${kind.name}`;
+  if (value instanceof Error) return "an Error";
   return ArrayBuffer.isView(value) || value instanceof ArrayBuffer ? "bytes" : undefined;
 }
 

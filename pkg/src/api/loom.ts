@@ -3,7 +3,7 @@
 import { callJson, readResponse } from "../call.js";
 import { writeRequest } from "../request.js";
 import { call } from "../runtime.js";
-import { asBytes } from "../source.js";
+import { asBytes, guarded } from "../source.js";
 import type { BodyRequest, RequestBodyWithReport } from "../types/bodies.js";
 import type { ReadonlyData } from "../types/common.js";
 import type { Continuation, ContinuationOptions, ProviderReply } from "../types/continuation.js";
@@ -20,7 +20,8 @@ export function assembleDialogue(request: ReadonlyData<DialogueRequest>): Dialog
   const { json, bytes, counter, isExact } = writeRequest(request);
   const name = isExact ? "packDialogue" : "packDialogueWithTexts";
   const response = call((wasm) => wasm.call(name, json, bytes, counter));
-  return unpackAssembly(response, isExact ? request.tree.nodes : []);
+  // The tree is the caller's: a getter may return another one than it did for the request.
+  return guarded("tree", () => unpackAssembly(response, isExact ? request.tree.nodes : []));
 }
 
 /**

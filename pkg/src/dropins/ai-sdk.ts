@@ -153,9 +153,9 @@ export function fitPrepareStep(options: HookOptions & AtMostOneLimit = {}): FitP
   const fit = fitter(options);
   return async (step) => {
     const { messages, model, instructions } = guarded("step", () => ({ ...checkedObject(step, "step") }));
-    const system = [instructions]
-      .flat()
-      .flatMap((it) => (it as { content?: unknown } | undefined)?.content ?? it ?? []);
+    const system = guarded("step.instructions", () =>
+      [instructions].flat().flatMap((it) => (it as { content?: unknown } | undefined)?.content ?? it ?? []),
+    );
     const host = given({ model: modelName(model), system });
     const fitted = await fit(messages, { format: "ai-sdk", ...host });
     const isSame = fitted.length === messages.length && fitted.every((message, at) => message === messages[at]);
