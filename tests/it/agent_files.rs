@@ -138,7 +138,7 @@ fn recorded_runs_are_reproduced_in_order() {
 }
 
 #[test]
-fn a_wrong_request_names_what_is_wrong() {
+fn an_invalid_request_names_its_error() {
     let error = |request: Value| call("planAgentFiles", &request).unwrap_err();
     assert_eq!(error(json!({ "agent": "claude", "cwd": "/a" })).code(), Code::UnknownValue);
     assert_eq!(error(json!({ "agent": "codex", "cwd": "a" })).code(), Code::InvalidInput);

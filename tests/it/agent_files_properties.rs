@@ -184,7 +184,7 @@ proptest! {
         prop_assert_eq!(all.len() + lost, whole["pieces"].as_array().unwrap().len());
     }
 
-    /// Budgets per file and per level hold, also with imports, and what is cut or left out is a loss.
+    /// Budgets per file and per level hold, also with imports, and cut or omitted text is a loss.
     #[test]
     fn budgets_per_file_and_level_hold(
         files in files(), agent in prop::sample::select(AGENTS.to_vec()), file in prop::option::of(0_u32..20),

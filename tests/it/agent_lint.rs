@@ -137,7 +137,7 @@ fn repetitions_and_contradictions_are_found_along_a_chain() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(200)))]
 
-    /// A place is one of a file that was given, and what is unread is in no chain of the agents.
+    /// Every place is in a given file, and unread files are in no chain of the agents.
     #[test]
     fn findings_agree_with_loads(files in files(), agents in prop::sample::subsequence(AGENTS.to_vec(), 1..3)) {
         let all = list(&files);

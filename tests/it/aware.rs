@@ -113,10 +113,10 @@ pub(crate) fn blocks(whole: &Value) -> [Option<String>; 2] {
 }
 
 fn has_header(messages: &[Value], line: &str) -> bool {
-    let says = |text: &Value| text.as_str().is_some_and(|text| text.contains(line));
+    let has_line = |text: &Value| text.as_str().is_some_and(|text| text.contains(line));
     messages.iter().any(|message| match &message["content"] {
-        Value::Array(parts) => parts.iter().any(|part| says(&part["text"])),
-        text => says(text),
+        Value::Array(parts) => parts.iter().any(|part| has_line(&part["text"])),
+        text => has_line(text),
     })
 }
 
@@ -153,7 +153,7 @@ proptest! {
                 counted += u64::from(case.counter.count(&line));
             }
         }
-        // The report says what each of them takes, counted alone.
+        // The report has the tokens of each of them, counted alone.
         let tokens = &cut["report"]["tokens"]["loomAware"];
         let count = |text: &Option<String>| u64::from(case.counter.count(text.as_deref().unwrap_or("")));
         let [memory, loom_block] = blocks(&cut);
@@ -378,7 +378,7 @@ fn a_shortened_text_keeps_its_header() {
 
 /// The memory is a user message already, so `startOn` removes nothing.
 #[test]
-fn a_window_behind_a_memory_starts_on_the_user() {
+fn a_window_after_a_memory_starts_on_the_user() {
     let texts = vec!["a dozen words or so that take about fifteen tokens of the budget, roughly"; 20];
     let mut roles = BTreeSet::new();
     for window in 120..180 {
@@ -436,7 +436,7 @@ fn pinned_nodes_are_accounted_for() {
 }
 
 #[test]
-fn what_is_not_understood_is_an_error_that_names_it() {
+fn invalid_settings_are_errors_that_name_them() {
     let error = |aware: Value| {
         let request = json!({ "tree": chain(&["hello"]), "tip": "n0", "contextWindow": 5000, "loomAware": aware });
         let error = assemble(request).unwrap_err();
@@ -463,7 +463,7 @@ fn what_is_not_understood_is_an_error_that_names_it() {
 
 /// Unreadable fields count as absent and are reported once per node.
 #[test]
-fn unreadable_times_are_said_once() {
+fn unreadable_times_are_reported_once() {
     let mut tree = chain(&["a", "b", "c"]);
     tree["nodes"][1]["createdAt"] = json!("last week");
     let result = assemble(json!({
@@ -475,7 +475,7 @@ fn unreadable_times_are_said_once() {
     assert_eq!(result["report"]["diagnostics"][0]["nodeId"], "n1");
 }
 
-/// Documents are one continuous text: none of it applies, and the result says so.
+/// Documents are one continuous text: none of it applies, which is reported.
 #[test]
 fn documents_have_none_of_it() {
     let request = |aware: Value| {
@@ -493,7 +493,7 @@ fn documents_have_none_of_it() {
     assert_eq!(aware, plain);
 }
 
-/// What an agent may do: what the request says, else what the agent's own entity says.
+/// The permissions of an agent: those of the request, else those of its entity.
 #[test]
 fn permissions_are_the_requests_or_the_agents() {
     let block = |agent: Value, aware: Value| {

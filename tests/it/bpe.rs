@@ -238,7 +238,7 @@ fn random_texts_of_every_kind_have_the_pieces_tokens_and_counts_of_tiktoken() {
 /// Counts are those of a vocabulary that remembers nothing: twice in a row, short texts and long ones, and more different
 /// texts than there is room for.
 #[test]
-fn what_is_remembered_changes_no_count() {
+fn caches_change_no_count() {
     for pair in PAIRS.iter() {
         let warm = CachingCounter::new(pair.ours.clone());
         let mut random = Random(7);
@@ -265,9 +265,9 @@ fn chunks(text: &str, size: usize) -> Vec<&str> {
         while !rest.is_char_boundary(at) {
             at += 1;
         }
-        let (chunk, behind) = rest.split_at(at);
+        let (chunk, after) = rest.split_at(at);
         chunks.push(chunk);
-        rest = behind;
+        rest = after;
     }
     chunks
 }
@@ -397,7 +397,7 @@ fn runs_around_the_lengths_where_the_code_changes() {
 }
 
 #[test]
-fn counts_add_up_at_a_paragraph_break_where_they_are_said_to() {
+fn counts_add_up_at_paragraph_breaks_if_declared() {
     let mut random = Random(7);
     let mut said = 0;
     let mut broken_at_slash = 0;

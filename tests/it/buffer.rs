@@ -170,7 +170,7 @@ fn the_system_context_is_off_by_default() {
     assert_eq!(within["spans"][0], json!({ "start": 13, "end": 29, "nodeId": "n0" }));
 }
 
-/// The cut uses the budget: what is left of it is less than a few words.
+/// The cut uses the budget: the rest is less than a few words.
 #[test]
 fn cuts_leave_little_unused() {
     let text = "The quick brown fox jumps over the lazy dog and runs away. ".repeat(200);

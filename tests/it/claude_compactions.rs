@@ -12,7 +12,7 @@ use crate::growing_sessions::{Kept, in_pieces};
 use crate::imports::{blob, chain, import_every};
 use crate::transcripts::{lines, read, texts};
 
-/// A session under construction, and what it says.
+/// A session under construction, and its texts.
 #[derive(Default)]
 struct Session {
     records: Vec<Value>,
@@ -205,7 +205,7 @@ proptest! {
 
 /// The second compaction names a record before the first one, or one that is missing: it continues the record before it.
 #[test]
-fn a_compaction_with_a_wrong_parent_continues_what_was_said_before_it() {
+fn a_compaction_with_a_wrong_parent_continues_the_messages_before_it() {
     for wrong in ["user-0", "nobody"] {
         for preserved in [0, 1] {
             let mut session = Session::default();

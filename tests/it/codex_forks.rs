@@ -212,7 +212,7 @@ fn another_base_is_refused() {
         let message = join_fork_base(fork, &base).unwrap_err().message().to_owned();
         assert!(message.contains(said) && message.len() < 160, "{message}");
     }
-    // What is damaged in the base is reported.
+    // Damage in the base is reported.
     let damaged = [&root[..root.len() - 1], b"\n{\"cut"].concat();
     assert_eq!(join_fork_base(&fork, &damaged).unwrap().diagnostics.len(), 1);
 }

@@ -105,7 +105,7 @@ fn ids(records: &[&Record]) -> Vec<String> {
 
 // Record
 
-/// A number that JavaScript cannot hold is its text in what is asked for, and stays a number in what is exported.
+/// A number that JavaScript cannot hold is a text in results, and stays a number in exports.
 #[test]
 fn a_number_that_is_too_large_is_its_text() {
     let stored =
@@ -180,7 +180,7 @@ fn a_later_version_can_be_read_not_changed() {
 
 /// An id is derive-key BLAKE3 over length-prefixed parent, artifact ref, created_at, template.
 #[test]
-fn an_id_is_what_the_spec_says() {
+fn an_id_is_computed_as_documented() {
     let mut hasher = blake3::Hasher::new_derive_key("ctxweave 2026-11-22 context commit id, version 1");
     for field in ["ctx-p", "blake3:x", "2026-03-01T09:30:00Z", "t"] {
         hasher.update(&(field.len() as u64).to_le_bytes()).update(field.as_bytes());
@@ -240,7 +240,7 @@ fn ids_from_elsewhere_are_accepted_on_import() {
 }
 
 #[test]
-fn a_checkpoint_says_what_it_lacks() {
+fn a_checkpoint_reports_missing_fields() {
     let mut host = Host::default();
     let good = host.draft(None, CommitType::Delta, "{}");
     let error = host.graph.checkpoint(Record { created_at: "yesterday".into(), ..good.clone() }).unwrap_err();
@@ -257,7 +257,7 @@ fn a_checkpoint_says_what_it_lacks() {
 }
 
 #[test]
-fn lone_surrogates_are_replaced_and_said() {
+fn lone_surrogates_are_replaced_and_reported() {
     let request = format!(
         r#"{{"artifact_ref":"{}","format":"f","created_at":"2026-03-01T09:30:00Z","summary":"a\ud800"}}"#,
         artifact_ref(b"")
@@ -512,7 +512,7 @@ fn a_missing_parent_is_an_error() {
     assert_eq!(
         host.text("ctx-c", Stop::At("ctx-b".into())),
         "{\"id\":\"ctx-b\"}\n{\"id\":\"ctx-c\"}\n",
-        "what is not needed may be missing"
+        "unneeded blobs may be missing"
     );
 }
 
@@ -607,7 +607,7 @@ fn damaged_lines_are_diagnostics_with_their_line() {
 }
 
 #[test]
-fn an_import_that_contradicts_what_is_there_adds_nothing() {
+fn a_contradicting_import_adds_nothing() {
     let Seed { mut host, ids, .. } = seed();
     let line = host.graph.show(&ids[0]).unwrap().to_json().replace("iris", "otto");
     let other = host.graph.show(&ids[1]).unwrap().to_json().replace(&ids[1], "ctx-new");
@@ -651,7 +651,7 @@ fn codes(result: &Value) -> Vec<&str> {
     found.iter().filter_map(|found| found["code"].as_str()).collect()
 }
 
-/// Which summary and tags stay is the caller's choice, and a difference is told.
+/// The caller chooses which summary and tags stay, and a difference is reported.
 #[test]
 fn the_caller_chooses_which_summary_stays() {
     let Seed { host, ids, .. } = seed();
@@ -681,9 +681,9 @@ fn the_caller_chooses_which_summary_stays() {
     assert_eq!(codes(&wrong[1]), ["unknown_option"]);
 }
 
-/// Asking for a commit again changes nothing, and says so where something else was asked for.
+/// Requesting a commit again is a no-op, and reports a different request.
 #[test]
-fn a_checkpoint_that_is_there_says_that_its_summary_stays() {
+fn an_existing_checkpoint_reports_that_its_summary_stays() {
     let artifact = artifact_ref(b"x");
     let request = |more: Value| {
         let mut request =
@@ -704,9 +704,9 @@ fn a_checkpoint_that_is_there_says_that_its_summary_stays() {
     assert!(done[1]["diagnostics"][0]["message"].as_str().unwrap().contains("updateMetadata"));
 }
 
-/// A digest at the end of an export says that its records are what they were, whatever was done to their lines.
+/// A digest at the end of an export proves that its records are unchanged, however their lines are written.
 #[test]
-fn a_digest_tells_of_records_that_were_altered() {
+fn a_digest_detects_altered_records() {
     let Seed { host, .. } = seed();
     let plain = String::from_utf8(host.graph.export_jsonl()).unwrap();
     let records =
@@ -822,7 +822,7 @@ fn nothing_materialises_to_nothing() {
 
 /// The plan lists the refs to fetch and a `cacheKey`.
 #[test]
-fn a_plan_lists_refs_in_order_and_says_why() {
+fn a_plan_lists_refs_in_order_with_reasons() {
     let Seed { mut host, ids, .. } = seed();
     let plan = |host: &Host, tip: &str, stop: Stop| {
         host.graph.plan(PlanRequest { commit: Some(tip.to_owned()), stop, ..PlanRequest::default() }).unwrap()
@@ -876,7 +876,7 @@ fn a_plan_of_another_graph_is_refused() {
 
 /// The result has bytes, their ref, format, counts, the tier used and diagnostics.
 #[test]
-fn a_result_says_what_it_is() {
+fn a_result_names_its_format() {
     let mut host = Host::default();
     let mut parent: Option<String> = None;
     for (blob, messages, tokens) in [("{\"n\":1}", Some(2), Some(10)), ("{\"n\":2}\n{\"n\":", Some(3), Some(20))] {

@@ -10,7 +10,7 @@ use proptest::sample::Index;
 
 use crate::commits::{Host, Seed, seed};
 
-/// One commit of a random history: which commit it comes after, its kind and what its blob says.
+/// One commit of a random history: its parent, its kind and the text of its blob.
 #[derive(Clone, Debug)]
 struct Step {
     after: Option<Index>,
@@ -99,7 +99,7 @@ proptest! {
 
     /// The real thing agrees with a naive model, for every commit and every way to stop.
     #[test]
-    fn materialising_is_what_the_model_says(steps in proptest::collection::vec(step(), 1..24), stop in any::<Index>()) {
+    fn materializing_equals_the_model(steps in proptest::collection::vec(step(), 1..24), stop in any::<Index>()) {
         let (host, ids) = carried_out(&steps);
         for tip in &ids {
             let chain = host.graph.history(tip, None).unwrap();
@@ -301,7 +301,7 @@ fn every_damage_to_the_records_is_noticed() {
             for stop in &stops {
                 let request = PlanRequest { commit: Some(tip.clone()), stop: stop.clone(), ..PlanRequest::default() };
                 let result = materialize(&damaged.graph, request, |blob| damaged.blobs.get(blob).map(Vec::as_slice));
-                // The records of the sample are of no kind that is known, which is said every time.
+                // The records of the sample are of an unknown kind, which is reported every time.
                 let told = |found: &Diagnostic| found.code != DiagnosticCode::UnknownRecord;
                 results.push(result.ok().map(|result| (result.diagnostics.iter().any(told), result.bytes)));
             }
@@ -314,7 +314,7 @@ fn every_damage_to_the_records_is_noticed() {
         let (noticed, results) = outcome(text);
         for (result, good) in results.iter().zip(&good) {
             let told = noticed || result.as_ref().is_none_or(|(told, _)| *told);
-            assert!(told || result == good, "{what} gives other bytes and says nothing");
+            assert!(told || result == good, "{what} gives other bytes without a report");
         }
     };
     for length in 0..text.len() {
@@ -329,7 +329,7 @@ fn every_damage_to_the_records_is_noticed() {
     }
 }
 
-/// A cut within a record is said; one between two records leaves a graph that is smaller, and says what is not there.
+/// A cut within a record is reported; one between two records leaves a smaller graph, which reports the missing commits.
 #[test]
 fn every_truncation_of_the_records_is_noticed_or_harmless() {
     let Seed { host, .. } = seed();
@@ -340,7 +340,7 @@ fn every_truncation_of_the_records_is_noticed_or_harmless() {
         let whole = length == 0 || text[length - 1] == b'\n' || text[length] == b'\n';
         let torn = report.diagnostics.iter().any(|found| found.code == DiagnosticCode::TornLine);
         assert_eq!(torn, !whole, "cut after {length} bytes");
-        // What is there is whole: parents are exported first.
+        // The remaining commits are complete: parents are exported first.
         for record in graph.commits() {
             graph.history(&record.id, None).unwrap();
         }
@@ -349,7 +349,7 @@ fn every_truncation_of_the_records_is_noticed_or_harmless() {
 
 /// Checkpointer: when a delta is due.
 #[test]
-fn a_checkpoint_is_due_when_its_trigger_says_so() {
+fn a_checkpoint_is_due_by_its_trigger() {
     let due = |every: u32, tool_calls: bool, triggers: &[Trigger]| {
         let options = CheckpointerOptions { every, tool_calls, ..CheckpointerOptions::new("generic-v1") };
         let mut session = Checkpointer::new(options, &Default::default()).unwrap();
@@ -510,7 +510,7 @@ fn a_compaction_first_saves_what_came_before() {
 }
 
 #[test]
-fn a_checkpointer_says_what_is_wrong() {
+fn a_checkpointer_reports_errors() {
     let new = |format: &str, every: u32| {
         Checkpointer::new(CheckpointerOptions { every, ..CheckpointerOptions::new(format) }, &Default::default())
     };

@@ -1,4 +1,4 @@
-//! Walks over records that are elsewhere: they say what the graph says, a page at a time.
+//! Walks over records stored elsewhere give the results of the graph, a page at a time.
 
 use std::collections::BTreeMap;
 
@@ -69,9 +69,9 @@ fn histories() -> impl Strategy<Value = (Host, Vec<String>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(64)))]
 
-    /// Plan, result and history are those of the graph, whatever the size of a page, and so is what is wrong.
+    /// Plan, result and history are those of the graph, whatever the size of a page, and so are the errors.
     #[test]
-    fn a_walk_says_what_the_graph_says((host, ids) in histories(), size in 1..9_usize, lost in 0..40_usize) {
+    fn a_walk_equals_the_graph((host, ids) in histories(), size in 1..9_usize, lost in 0..40_usize) {
         let mut store = records(&host.graph);
         let mut graph = host.graph.clone();
         if let Some(id) = ids.get(lost) {
@@ -107,7 +107,7 @@ proptest! {
     }
 }
 
-/// A walk that was given something else than it wants says so, and can go on from where it was.
+/// A walk reports an unexpected answer, and can continue from its position.
 #[test]
 fn a_walk_takes_no_other_records() {
     let seed = seed();
@@ -122,10 +122,10 @@ fn a_walk_takes_no_other_records() {
     let error = walk.push(&other).unwrap_err();
     assert_eq!((error.code(), error.details()["actualId"].as_str()), (Code::RecordMismatch, Some(seed.fork.as_str())));
     assert_eq!(code(&mut walk, b"{\"id\":"), Code::RecordMismatch);
-    // The id does not follow from what it says.
+    // The id does not match the record.
     let altered = String::from_utf8(page(&store, tip, 1)).unwrap().replace("reviewer", "somebody");
     assert_eq!(code(&mut walk, altered.as_bytes()), Code::RecordMismatch);
-    // Damage further on in a page spares what comes before, and is told when it is that record's turn.
+    // Damage later in a page does not affect earlier records, and is reported at that record.
     let mut torn = page(&store, tip, 3);
     torn.truncate(torn.len() - 9);
     assert_eq!(walk.push(&torn).unwrap().len(), 2);

@@ -17,7 +17,7 @@ fn golden(name: &str) -> Value {
     golden["args"][0].clone()
 }
 
-/// The body for a prompt that has an answer, the results of its calls, and what is asked then.
+/// The body for a prompt with an answer, the results of its calls, and the next question.
 fn body_after(answer: &Value, at: usize, provider: &str) -> Value {
     let node = &answer["nodes"][at];
     let blocks = node["content"]["blocks"].as_array().cloned().unwrap_or_default();
@@ -41,7 +41,7 @@ fn body_after(answer: &Value, at: usize, provider: &str) -> Value {
 }
 
 #[test]
-fn the_provider_gets_back_what_it_said() {
+fn the_provider_gets_its_answer_back() {
     let given = golden("anthropic-whole");
     let body = body_after(&continuation(&given, "anthropic").unwrap(), 0, "anthropic");
     let said = json!([

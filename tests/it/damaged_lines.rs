@@ -25,7 +25,7 @@ fn joined(lines: &[Vec<u8>]) -> Vec<u8> {
     lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect()
 }
 
-/// The file with damage before a line says what the file without the damage says, and reports it once; and its commits hold each
+/// A file with damage before a line is read like the file without it, and the damage is reported once; and its commits hold each
 /// whole line as often as those of the file without the damage.
 fn is_read(name: &str, format: Format, lines: &[Vec<u8>], at: usize, damage: &[u8], code: DiagnosticCode) {
     let mut damaged = lines.to_vec();
@@ -170,7 +170,7 @@ fn hostile_lines_take_linear_time() {
     ];
     for text in hostile {
         let line = text.repeat(1_000_000 / text.len());
-        // What is quadratic takes hours.
+        // A quadratic algorithm would take hours.
         for format in [Format::ClaudeCodeV1, Format::GenericV1] {
             let (_, found) = read(format, line.as_bytes(), false);
             assert!(!found.is_empty(), "{text}");

@@ -57,7 +57,7 @@ fn known() -> Vec<(Format, Vec<u8>)> {
 
 /// The beginning of a session is enough if it has a whole message.
 #[test]
-fn a_session_that_is_one_value_has_its_format_once_something_is_said() {
+fn a_session_that_is_one_value_has_a_format_from_its_first_text() {
     for (format, value) in values() {
         for file in [value.to_string().into_bytes(), serde_json::to_vec_pretty(&value).unwrap()] {
             assert_eq!(detect_format(&file), format, "{value}");
@@ -74,7 +74,7 @@ fn a_session_that_is_one_value_has_its_format_once_something_is_said() {
 }
 
 #[test]
-fn a_session_has_its_format_once_something_is_said() {
+fn a_session_has_a_format_from_its_first_text() {
     for (format, file) in known() {
         let first = file.iter().take(file.len() - 1).rposition(|&byte| byte == b'\n').unwrap() + 1;
         for end in 0..file.len() {
@@ -96,7 +96,7 @@ fn a_session_has_its_format_once_something_is_said() {
 
 /// A record of which no message is read names no format.
 #[test]
-fn a_session_in_which_nothing_is_said_has_no_format() {
+fn a_session_without_a_text_has_no_format() {
     let said = json!({ "parentUuid": null, "type": "user", "message": { "role": "user", "content": "x" }, "uuid": "a", "sessionId": "s" });
     assert_eq!(detect_format(said.to_string().as_bytes()), Some(Format::ClaudeCodeV1));
     let mut meta = said.clone();

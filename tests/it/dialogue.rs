@@ -77,7 +77,7 @@ proptest! {
                 }
             }
             prop_assert!(rest.is_empty(), "{}", message);
-            // What is nobody's is headers, blocks and the marker.
+            // Text of no node: headers, blocks and the marker.
             let all: Vec<Value> = match content {
                 Value::String(_) => vec![Value::Null],
                 parts => (0..parts.as_array().unwrap().len()).map(|part| json!(part)).collect(),
@@ -285,7 +285,7 @@ fn a_cut_middle_has_its_marker() {
 }
 
 #[test]
-fn stop_at_limit_says_what_each_node_costs() {
+fn stop_at_limit_reports_the_cost_of_each_node() {
     let tree = chain(&["one two three", "four five six", "seven"]);
     let error = assemble(json!({ "tree": tree, "tip": "n2", "contextWindow": 20, "preferences": { "truncationStrategy": "stopAtLimit", "tokenBuffer": 0 } })).unwrap_err();
     assert_eq!(error.code(), Code::ContextTooLong);

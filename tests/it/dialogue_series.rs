@@ -348,7 +348,7 @@ fn a_larger_limit_keeps_the_treatment_and_no_previous_starts_over() {
 }
 
 #[test]
-fn reasons_are_told() {
+fn reasons_are_reported() {
     let mut host = Host::new(options(1_200));
     host.options["agent"] = json!({ "configuration": { "systemPrompt": "Be brief." } });
     host.append("human", vec![say("Fix the tests.")]);

@@ -235,7 +235,7 @@ fn summaries_of_continue_and_roo_replace_what_precedes_them() {
     assert_eq!(texts(&read(Format::ClineV1, file.as_bytes(), true).0), ["user: one", "assistant: two", "user: three"]);
 }
 
-/// What is no session of the format is reported, and joined with nothing.
+/// Files of another format are reported, and not joined.
 #[test]
 fn other_values_are_no_sessions() {
     for format in [Format::ClineV1, Format::ContinueV1, Format::OpencodeExport] {

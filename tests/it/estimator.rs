@@ -255,7 +255,7 @@ fn long_unbroken_runs_are_counted_like_any_text() {
     }
 }
 
-/// Texts with everything the estimator tells apart, more often than chance would bring it.
+/// Texts with everything that the estimator distinguishes, more often than by chance.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-z]{1,9}",
@@ -282,7 +282,7 @@ fn caching_counter() -> Rc<dyn Counter> {
 }
 
 #[test]
-fn what_is_remembered_changes_no_count_of_the_corpus() {
+fn caches_change_no_count_of_the_corpus() {
     let caching = caching_counter();
     for _ in 0..2 {
         for sample in corpus() {
@@ -297,7 +297,7 @@ const COMPANY: [&str; 32] = [
     "\0", " \0", "’", "« ", "1", " 12 ", "é", "中", "中 ", "A", "I ", "👍", "\u{301}", "-", "--",
 ];
 
-/// Short ones, long ones, and some that differ in what is forgotten easily.
+/// Short ones, long ones, and some with easily overlooked differences.
 const WORDS: [&str; 14] = [
     "a",
     "I",
@@ -327,7 +327,7 @@ proptest! {
 
     /// A counter that has counted other texts before, and this one, too, gives the count of one that has not.
     #[test]
-    fn what_is_remembered_changes_no_count(texts in prop::collection::vec(text(), 1..6), limit in 0_u32..120) {
+    fn caches_change_no_count(texts in prop::collection::vec(text(), 1..6), limit in 0_u32..120) {
         let caching = caching_counter();
         for _ in 0..2 {
             for text in &texts {

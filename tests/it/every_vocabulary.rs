@@ -1,4 +1,4 @@
-//! What is promised of tokens, cuts, pieces and streams, in every vocabulary: OpenAI's encodings, and of each kind that open models
+//! The guarantees of tokens, cuts, pieces and streams, in every vocabulary: OpenAI's encodings, and of each kind that open models
 //! have one that normalizes and one that does not.
 
 use std::rc::Rc;
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_cut_and_split_holds_by_a_recount(text in some_text(), most in 12..60_u32, overlap in 0..30_u32, marker in prop::sample::select(vec!["", "…"])) {
+    fn cuts_and_splits_hold_by_a_recount(text in some_text(), most in 12..60_u32, overlap in 0..30_u32, marker in prop::sample::select(vec!["", "…"])) {
         for (counter, _) in counters() {
             let counter = counter.as_ref();
             for boundary in BOUNDARIES {

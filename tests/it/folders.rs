@@ -176,7 +176,7 @@ fn parse(text: &str) -> ParsedFile {
 
 /// "Front matter: YAML between `---` lines at the file's start; `watch` is a string or a list of strings."
 #[test]
-fn front_matter_says_what_is_watched() {
+fn front_matter_lists_the_watches() {
     for (yaml, expected) in [
         ("watch: Projects/*", &["Projects/*"][..]),
         ("watch:\n  - \"Projects/*\"  # all\n  - ../\n", &["Projects/*", "../"]),
@@ -230,9 +230,9 @@ fn bad_yaml_is_a_warning_and_no_watches() {
     assert_eq!(parse(&format!("---\nwatch: {}\n---\n", "[".repeat(50_000))).diagnostics[0].code, FrontMatterInvalid);
 }
 
-/// A single watch that cannot be used is said and left out; the others stay.
+/// An unusable watch is reported and left out; the others stay.
 #[test]
-fn a_watch_that_cannot_be_used_is_said() {
+fn an_unusable_watch_is_reported() {
     let parsed =
         parse("---\nwatch:\n  - ok\n  - 5\n  - ''\n  - !tag x\n  - [a]\n  - 'a/[b'\n  - '*/../b'\n  - fine\n---\n");
     assert_eq!(parsed.watch, ["ok", "a/[b", "*/../b", "fine"]);
@@ -260,7 +260,7 @@ const VAULT: [(&str, &str); 6] = [
 /// "Selection is explicit. Selecting a folder loads that folder's file. An ancestor is loaded when it is itself selected,
 /// or when a loaded file watches it".
 #[test]
-fn only_what_is_selected_or_watched_is_loaded() {
+fn only_selected_or_watched_files_are_loaded() {
     let all = files(&VAULT);
     assert_eq!(
         paths(&chain(&all, &select(&["Projects/unforced", "Areas/taiji"]))),
@@ -393,7 +393,7 @@ fn long_watches_end() {
     let open = Limits { front_matter_bytes: u32::MAX, ..limits() };
     assert_eq!(told(&"[".repeat(4_000_000), &open), 0);
     assert_eq!(told(&format!("{{{},b}}", "[a/".repeat(1_000_000)), &open), 0);
-    assert_eq!(told("{b,x[}", &open), 0, "a `[` may close behind a brace, and this one does not");
+    assert_eq!(told("{b,x[}", &open), 0, "a `[` may close after a brace, and this one does not");
     assert_eq!(told("{b,x[,]}", &open), 1);
     // 64 KiB are the limit.
     assert_eq!(
@@ -405,9 +405,9 @@ fn long_watches_end() {
     );
 }
 
-/// What other globs have and these do not stands for itself, and is said.
+/// Syntax of other globs is literal here, and reported.
 #[test]
-fn what_other_globs_have_is_said() {
+fn unsupported_glob_syntax_is_reported() {
     for (pattern, is_said) in [
         ("v{1..3}", true),
         ("[[:alpha:]]x", true),
@@ -518,7 +518,7 @@ fn bubbling_follows_watchers_of_watchers_and_ends() {
 
 /// "Chain report: files with path, level, tokens, truncated; the total."
 #[test]
-fn the_total_is_the_sum_of_what_is_shown() {
+fn the_total_is_the_sum_of_the_shown_files() {
     let chain = chain(&files(&VAULT), &Selection { parent_chain: true, ..select(&["Projects/parachute/chat"]) });
     for file in &chain.files {
         assert_eq!((file.tokens, file.truncated), (Heuristic.count(&file.content), false));
@@ -629,7 +629,7 @@ fn what_an_omitted_file_leaves_goes_to_the_others() {
 
 /// A bullet that gives way to one further down is not lost where that one is cut off.
 #[test]
-fn what_is_cut_off_below_stays_above() {
+fn a_text_truncated_below_stays_above() {
     let all =
         files(&[("AGENTS.md", "- ask first\n- brief\n"), ("a/AGENTS.md", &(lines("long", 40) + "- ask first\n"))]);
     let with = |max| chain(&all, &Selection { max_tokens: Some(max), ..select(&["", "a"]) });
@@ -746,7 +746,7 @@ fn a_bullet_gives_way_only_to_one_under_the_same_headings() {
     assert_eq!(gone("---\n---\n## S\n- x\n\n---\n", "## S\n- x\n- - -"), "## S\n\n---");
 }
 
-/// What leads in to a list says what its bullets mean, and so may any text beside it: then they stay.
+/// The introduction of a list, and any text next to it, may explain its bullets: then they stay.
 #[test]
 fn bullets_stay_where_a_text_may_say_what_they_mean() {
     for (never, allowed) in [
@@ -772,7 +772,7 @@ fn bullets_stay_where_a_text_may_say_what_they_mean() {
         let chain = chain(&all, &select(&["", "a"]));
         assert_eq!((&chain.files[0].content, &chain.files[0].overridden), (&never, &vec![]), "{allowed}");
     }
-    // So may the text behind it.
+    // So may the text after it.
     let all = files(&[
         ("AGENTS.md", "## Tools\n- npm publish\n\nNone of these."),
         ("a/AGENTS.md", "## Tools\n- npm publish"),
@@ -810,7 +810,7 @@ fn the_childs_bullet_stays() {
 
 /// File text that contains the library's delimiters stays unchanged, and is reported.
 #[test]
-fn a_files_own_prompt_headings_are_said() {
+fn prompt_headings_of_a_file_are_reported() {
     let all = files(&[
         (
             "a/AGENTS.md",
@@ -1124,7 +1124,7 @@ fn resolved_paths_come_in_path_order() {
 
 /// Bad input of every kind: a clear diagnostic, nothing lost, and the other files are there.
 #[test]
-fn damaged_files_are_said_and_the_others_stay() {
+fn damaged_files_are_reported_and_the_others_stay() {
     let mut all = files(&[("a/AGENTS.md", "a"), ("a/AGENTS.md", "again"), ("c/AGENTS.md", "---\nwatch: *\n---\nc")]);
     all.push(VaultFile { path: "b/AGENTS.md".into(), content: Content::Bytes(b"x\n\xc3(".to_vec()) });
     all.push(VaultFile { path: "d/AGENTS.md".into(), content: Content::Unreadable("denied".into()) });

@@ -146,7 +146,7 @@ fn lone_surrogates_are_repaired_in_every_field() {
     for (name, request) in requests() {
         for (path, pointer) in leaves_of(&request) {
             let Some(text) = request.pointer(&pointer).unwrap().as_str() else { continue };
-            // What is one of some names is none of them with more behind it, and so is a time.
+            // A known name or a time with trailing characters is invalid.
             if ["includeWatched", "overrides", "tokenizer", "level", "reason", "type", "time"]
                 .iter()
                 .any(|field| path.ends_with(field))
@@ -179,7 +179,7 @@ fn lone_surrogates_are_repaired_in_every_field() {
 
 /// An unknown option is a diagnostic, or an error if the call has none.
 #[test]
-fn options_that_are_not_known_are_never_ignored() {
+fn unknown_options_are_never_ignored() {
     let reported = [("buildContextChain", ""), ("buildContextChain", "/limits"), ("migrateLegacyContexts", "")];
     let refused = [
         ("renderContextPrompt", "/options"),
@@ -297,7 +297,7 @@ fn a_time_may_be_milliseconds() {
 }
 
 #[test]
-fn a_counter_of_ones_own_counts_a_chain() {
+fn a_custom_counter_counts_a_chain() {
     #[derive(Debug)]
     struct Bytes;
     impl Counter for Bytes {

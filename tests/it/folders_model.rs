@@ -238,7 +238,7 @@ proptest! {
         prop_assert!(depths.is_sorted());
     }
 
-    /// The total is the sum of what is shown, and within the budget; each file is shown, cut or omitted, once.
+    /// The total is the sum of the shown files, and within the budget; each file is shown, cut or omitted, once.
     #[test]
     fn the_budget_holds_and_every_file_is_accounted_for(files in vault(), selection in selection(), max in 0..150_u32) {
         let bullets = build(&files, &Selection { max_tokens: Some(max), ..selection.clone() });
@@ -259,7 +259,7 @@ proptest! {
             prop_assert!(bullets.files.iter().any(|file| file.path == gone.by && !file.truncated), "{} is lost", gone.text);
         }
         for file in chain.files.iter().filter(|file| !file.truncated) {
-            prop_assert!(whole.files.contains(file), "what is not cut is whole");
+            prop_assert!(whole.files.contains(file), "uncut files are complete");
         }
         // The fair share of those that are shown, a token at a time.
         let is_shown = |file: &&ChainFile| chain.omitted.iter().all(|other| other.path != file.path);

@@ -77,7 +77,7 @@ fn jsonl_is_appended_with_a_newline_only_where_one_is_missing() {
 }
 
 #[test]
-fn a_torn_delta_is_kept_and_told() {
+fn a_truncated_delta_is_kept_and_reported() {
     let joined = concatenate("claude-code-v1", &[b"{\"a\":1}\n{\"b\":", b"{\"c\":1}"]);
     assert_eq!(joined.bytes, b"{\"a\":1}\n{\"b\":\n{\"c\":1}");
     assert_eq!(joined.diagnostics.len(), 1);

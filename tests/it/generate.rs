@@ -19,7 +19,7 @@ use serde_json::json;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-/// A tree and what is asked of it.
+/// A tree and a request for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) tree: Tree<'static>,
@@ -334,7 +334,7 @@ pub(crate) fn preferences() -> impl Strategy<Value = Preferences> {
     )
 }
 
-/// What a loom-aware agent is told; nothing for most. Some texts are far larger than what most windows hold.
+/// The context of a loom-aware agent; none for most. Some texts are far larger than what most windows hold.
 fn loom_aware() -> impl Strategy<Value = Option<LoomAware>> {
     let addendum = prop_oneof![
         3 => Just(Addendum::None),

@@ -3,7 +3,7 @@
 //! A golden is `name.json`: `{ call, args }`, or `{ call, request, tree?, media? }`, where `tree` names a file of
 //! examples/trees that becomes `request.tree`, and `media: true` brings examples/trees/media.json. `steps` are the method
 //! calls on an instance of a class: see `calls`. `name.expected.json` is what `JSON.stringify(result ?? null, null, 2)`
-//! gives, or `{ error: { code, message, details } }`. To write the expected files anew, run
+//! gives, or `{ error: { code, message, details } }`. To rewrite the expected files, run
 //! `CTXWEAVE_BLESS=1 cargo test golden` and read the diff.
 
 use std::fs;

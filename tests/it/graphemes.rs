@@ -41,15 +41,15 @@ const CLASSES: &[&str] = &[
 ];
 
 #[test]
-fn every_character_is_beside_every_class_what_it_is_for_unicode_segmentation() {
+fn every_character_next_to_every_class_agrees_with_unicode_segmentation() {
     assert_eq!(unicode_segmentation::UNICODE_VERSION, (17, 0, 0), "run `cargo xtask vocab --unicode`");
     let indexed = (0..0x2_0000).chain(0xe_0000..0xe_1100);
-    // Above are ideographs, what is not assigned, and private use, of which some are looked at.
+    // Above are ideographs, unassigned code points and private use, of which some are checked.
     let sampled = (0x2_0000..0x11_0000).step_by(997);
     for c in indexed.chain(sampled).filter_map(char::from_u32) {
-        let beside: String = CLASSES.iter().map(|class| format!("{c}{class}")).collect();
+        let pairs: String = CLASSES.iter().map(|class| format!("{c}{class}")).collect();
         let between = format!("{c}a©{c}\u{200d}©{c}©क\u{94d}{c}क{c}क\u{94d}{c}क{c}{c}");
-        same(&(beside + &between)).unwrap();
+        same(&(pairs + &between)).unwrap();
     }
 }
 

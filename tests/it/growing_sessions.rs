@@ -103,7 +103,7 @@ pub(crate) fn in_pieces(format: Format, file: &[u8], every: u32, cuts: &[usize])
     host
 }
 
-/// A session of Claude Code in which the user goes back, agents work beside it, calls are parallel and it is compacted.
+/// A session of Claude Code with a rewind, side agents, parallel calls and a compaction.
 pub(crate) fn claude_session(steps: &[(u8, u16)]) -> Vec<u8> {
     let mut records: Vec<Value> = Vec::new();
     let mut known: Vec<String> = Vec::new();
@@ -214,9 +214,9 @@ proptest! {
     }
 }
 
-/// A user who goes far back makes the whole file needed once, and it gives what is new alone.
+/// A rewind beyond the kept part requires the whole file once, and imports only the new lines.
 #[test]
-fn what_is_far_back_needs_the_whole_file() {
+fn a_far_rewind_needs_the_whole_file() {
     let mut steps = vec![(1, 0); 100];
     steps.push((7, 3));
     steps.extend([(1, 0); 5]);
@@ -228,7 +228,7 @@ fn what_is_far_back_needs_the_whole_file() {
     assert!(host.resume.unwrap().to_json().len() < 4_000);
 }
 
-/// What is in the file until a newline comes is not consumed, and nothing is given twice.
+/// An unterminated line is not consumed, and nothing is imported twice.
 #[test]
 fn a_line_that_is_not_whole_waits() {
     let file = session("generic.jsonl");
@@ -242,9 +242,9 @@ fn a_line_that_is_not_whole_waits() {
     assert_eq!(host.kept, Kept::of(Format::GenericV1, &file, 1));
 }
 
-/// Truncated, rewritten or another file: an error with its code, and what was kept still goes on with the right one.
+/// Truncated, rewritten or another file: an error with its code; the kept state continues with the right file.
 #[test]
-fn a_file_that_is_not_the_one_it_was_is_told() {
+fn a_changed_file_is_reported() {
     for (name, format) in SESSIONS.into_iter().filter(|(name, _)| name.ends_with("jsonl")) {
         let file = session(name).repeat(2);
         let mut host = Host::new(format, 1);
@@ -267,7 +267,7 @@ fn a_file_that_is_not_the_one_it_was_is_told() {
                 assert!(error.details()["reason"].is_string());
             }
         }
-        // Altered further back: only the whole file tells.
+        // Altered further back: only the whole file shows it.
         let mut altered = file.clone();
         let at = file.windows(9).position(|window| window == b"timestamp" || window == b"\"content\"").unwrap();
         altered[at + 1] = b'_';
@@ -294,7 +294,7 @@ fn a_resume_that_does_not_fit_is_refused() {
     assert_eq!(import_transcript(Format::GenericV1, &file, &whole_file).unwrap_err().code(), Code::InvalidInput);
 }
 
-/// What is one value and no lines is refused in parts.
+/// A file that is one value cannot be imported in parts.
 #[test]
 fn one_value_is_not_read_in_parts() {
     for (name, format) in SESSIONS.into_iter().filter(|(name, _)| !name.ends_with("jsonl")) {

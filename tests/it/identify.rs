@@ -174,7 +174,7 @@ fn depth_is_an_answer() {
 }
 
 #[test]
-fn an_unknown_option_is_refused() {
+fn an_unknown_option_is_rejected() {
     let error = call("identify", &[json!("text"), json!({ "name": "a" })], None).unwrap_err();
     assert_eq!(error.code(), Code::InvalidInput, "{error}");
 }

@@ -110,9 +110,9 @@ fn every_line_is_in_exactly_one_blob() {
     }
 }
 
-/// Checkpointing every turn or every N turns materialises the same bytes, and says what the file says.
+/// Checkpointing every turn or every N turns materializes the same bytes, with the texts of the file.
 #[test]
-fn the_chain_says_what_the_file_says() {
+fn the_chain_has_the_texts_of_the_file() {
     for (name, format) in SESSIONS.into_iter().filter(|(_, format)| *format != Format::BureauAgentV1) {
         let file = session(name);
         let once = import_every(format, &file, 1);
@@ -122,7 +122,7 @@ fn the_chain_says_what_the_file_says() {
             assert!(seldom.records.len() <= once.records.len());
             let seldom = whole(&seldom, seldom.tip.as_ref().unwrap());
             if format == Format::ClaudeCodeV1 {
-                // A branch may leave in the middle of a commit: its lines stand there, and are no part of what is read.
+                // A branch may leave in the middle of a commit: its lines there are not part of the result.
                 assert_eq!(
                     said(&read(format, &seldom, true).0),
                     said(&read(format, &bytes, true).0),
@@ -161,7 +161,7 @@ fn compactions_become_compaction_commits() {
 
 /// Other leaves become branches, and so do side chains.
 #[test]
-fn branches_and_side_chains_are_told_apart() {
+fn branches_and_side_chains_are_distinguished() {
     let import = import_every(Format::ClaudeCodeV1, &session("claude-code.jsonl"), 100);
     assert_eq!(import.branches.len(), 2);
     let side = import.branches.iter().find(|branch| branch.side_chain).unwrap();
@@ -225,7 +225,7 @@ fn a_compaction_that_is_named_is_the_beginning() {
 }
 
 #[test]
-fn misuse_is_told() {
+fn misuse_is_reported() {
     let limits = Limits::default();
     let options = plain_options(&limits);
     let line = b"{\"role\":\"user\",\"content\":\"x\"}\n";
@@ -328,7 +328,7 @@ fn no_line_vanishes_without_a_word() {
         assert!(codes(&found).contains(&unknown), "{format} {record}: {found:?}");
         assert_eq!(codes(&found).contains(&nothing), !speaks, "{format} {record}: {found:?}");
     }
-    // Known metadata alone: nothing is odd but that nobody says anything.
+    // Only known metadata: the only finding is that it has no conversation.
     for (format, record) in [
         (ClaudeCodeV1, json!({ "type": "summary", "summary": "title", "leafUuid": "x" })),
         (CodexV1, json!({ "timestamp": "2026-03-02T09:00:00Z", "type": "session_meta", "payload": { "id": "s" } })),
@@ -347,14 +347,14 @@ fn no_line_vanishes_without_a_word() {
     }
     let without_content = b"\x81\xa1\x64Role\x64user";
     assert_eq!(codes(&import_every(Format::BureauAgentV1, without_content, 1).diagnostics), [unknown]);
-    // What a branch or another agent could not say is told too.
+    // Content that a branch or another agent cannot hold is reported too.
     let side =
         json!({ "type": "user", "uuid": "s", "isSidechain": true, "message": { "role": "user", "content": 42 } });
     let import = import_every(ClaudeCodeV1, &lines(&[claude(hello), side]), 1);
     assert_eq!(codes(&import.diagnostics), [unknown]);
 }
 
-/// What a session of Gemini CLI says without an id is in the blobs too.
+/// Records of Gemini CLI without an id are in the blobs too.
 #[test]
 fn messages_without_an_id_are_imported() {
     let file = json!({ "sessionId": "s", "messages": [
@@ -426,7 +426,7 @@ fn a_byte_that_is_no_utf8_loses_no_record() {
     assert_eq!((texts(&transcript), found[0].code), (vec!["user: a\u{fffd}b".to_owned()], utf8));
     let import = import_every(Format::GeminiV1, &object, 1);
     assert_eq!((import.records[0].message_count, import.diagnostics[0].code), (Some(1), utf8));
-    // Its blobs are lines made of what was read, and records are texts: neither is stored as it was, and no finding says so.
+    // Its blobs are written from the read records, which are texts: neither is stored unchanged, and no finding reports it.
     assert!(!import.blobs.iter().any(|(_, bytes)| bytes.contains(&0xff)));
     assert!(!import.diagnostics[0].message.contains("stored as it is"), "{:?}", import.diagnostics);
     let record = crate::commits::jsonl(vec![Record { summary: Some("sum".to_owned()), ..import.records[0].clone() }]);

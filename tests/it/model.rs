@@ -1,4 +1,4 @@
-//! A naive model of the strategies, written for clarity: it renders every candidate and counts it anew. The real thing
+//! A naive model of the strategies, written for clarity: it renders and recounts every candidate. The real thing
 //! must agree with it on every random tree.
 
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ pub(crate) struct Model<'a> {
     /// Indices where units begin, and the end.
     units: Vec<usize>,
     limit: u64,
-    /// What stands before and behind the entries, whatever is cut.
+    /// The text before and after the entries, whatever is cut.
     blocks: [Option<String>; 2],
 }
 
@@ -349,7 +349,7 @@ proptest! {
         let result = serde_json::to_value(&result).unwrap();
         let model = Model::new(&case);
         let mut messages: Vec<Value> = result["messages"].as_array().unwrap().iter().filter(|message| message["role"] != "system").cloned().collect();
-        // What spans are is told by `spans_are_what_nodes_say`.
+        // `spans_are_what_nodes_say` checks the spans.
         messages.iter_mut().for_each(|message| drop(message.as_object_mut().unwrap().remove("spans")));
         match model.expect() {
             Expected::Keep { messages: expected, .. } => prop_assert_eq!(messages, expected),

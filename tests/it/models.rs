@@ -1,4 +1,4 @@
-//! What is known of models.
+//! The table of models.
 
 use ctxweave::tokens::models::{Model, Price, model, preserves_thinking};
 use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
@@ -217,7 +217,7 @@ fn newer_models_of_anthropic_preserve_thinking() {
     ] {
         assert!(!preserves_thinking(name), "{name}");
     }
-    // What is in the table says the same.
+    // The entries of the table give the same.
     assert!(names().all(|(name, model)| model.preserved_thinking == preserves_thinking(name)));
     assert_eq!(names().filter(|(_, model)| model.preserved_thinking).count(), 5);
 }

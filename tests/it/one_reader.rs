@@ -76,3 +76,148 @@ fn an_output_in_an_answer_is_not_a_call() {
     let kept = all(&blocks, "vendor");
     assert_eq!(kept.iter().map(|block| &block["value"]).collect::<Vec<_>>(), [&output[1]]);
 }
+
+/// A message, or an answer, with a text that has an unknown field, and a part of an unknown type.
+struct Sample {
+    format: &'static str,
+    messages: Value,
+    /// The answer with the same parts, if the format has answers.
+    response: Option<Value>,
+    /// A session with the same parts, with its format.
+    session: Option<(&'static str, Value)>,
+    /// The unknown part.
+    part: Value,
+}
+
+const ASSISTANT: &str = "assistant";
+
+fn samples() -> Vec<Sample> {
+    let part = json!({ "type": "hologram", "value": 1 });
+    let text = |kind: &str| json!({ "type": kind, "text": "Look.", "hint": "x" });
+    let said = |kind: &str| json!([{ "role": ASSISTANT, "content": [text(kind), part] }]);
+    let of = |format, messages| Sample { format, messages, response: None, session: None, part: part.clone() };
+    let anthropic = json!({ "type": "message", "role": ASSISTANT, "model": "m", "content": [text("text"), part] });
+    let claude = json!({ "type": ASSISTANT, "uuid": "u", "parentUuid": null, "sessionId": "s", "message": anthropic });
+    let openai = json!({ "role": ASSISTANT, "content": "Look.", "hint": "x" });
+    let message = json!({ "type": "message", "role": ASSISTANT, "content": [text("output_text")] });
+    let items = json!([message, part]);
+    let codex = json!({ "timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": part });
+    let gemini = json!([{ "text": "Look.", "hint": "x" }, { "hologram": { "value": 1 } }]);
+    let contents = json!({ "role": "model", "parts": gemini });
+    let step = json!({ "type": "model_output", "content": [text("text")] });
+    let [response, steps] = [json!({ "object": "response", "status": "completed" }), json!({ "status": "completed" })];
+    let with = |mut whole: Value, name: &str, list: Value| {
+        whole[name] = list;
+        Some(whole)
+    };
+    vec![
+        Sample {
+            response: Some(anthropic),
+            session: Some(("claude-code-v1", claude)),
+            ..of("anthropic", said("text"))
+        },
+        Sample {
+            response: Some(json!({ "choices": [{ "index": 0, "message": openai, "finish_reason": "stop" }] })),
+            session: Some(("generic-v1", json!({ "role": ASSISTANT, "content": [text("text"), part] }))),
+            ..of("openai", said("text"))
+        },
+        Sample {
+            response: with(response, "output", items.clone()),
+            session: Some(("codex-v1", codex)),
+            ..of("openai-responses", items.clone())
+        },
+        Sample {
+            response: Some(json!({ "candidates": [{ "content": contents, "finishReason": "STOP" }] })),
+            part: json!({ "hologram": { "value": 1 } }),
+            ..of("gemini", json!([contents]))
+        },
+        Sample {
+            response: with(steps, "steps", json!([step, part])),
+            ..of("gemini-interactions", json!([step, part]))
+        },
+        of("openai-agents", items),
+        of("ai-sdk", said("text")),
+        of("ai-sdk-ui", json!([{ "id": "a", "role": ASSISTANT, "parts": [text("text"), part] }])),
+        of("langchain", json!([{ "type": "ai", "content": [text("text"), part] }])),
+        of("generic", said("text")),
+    ]
+}
+
+/// The messages of diagnostics that have a text.
+fn with_text(result: &Value, text: &str) -> Vec<String> {
+    let diagnostics = result["diagnostics"].as_array().or(result["report"]["diagnostics"].as_array());
+    let messages = diagnostics.into_iter().flatten().map(|found| found["message"].as_str().unwrap().to_owned());
+    messages.filter(|message| message.contains(text)).collect()
+}
+
+#[test]
+fn an_unknown_field_is_reported_alike_by_conversions_and_answers() {
+    for Sample { format, messages, response, .. } in samples() {
+        for target in ["openai", "anthropic", "generic"] {
+            let converted = call("convertMessages", &[messages.clone(), json!({ "from": format, "to": target })], None);
+            let reported = with_text(&converted.unwrap(), "hint");
+            assert_eq!(
+                reported,
+                ["the field `hint`, 1 time: the target format cannot hold it"],
+                "{format} to {target}"
+            );
+        }
+        for response in response {
+            let reported = with_text(&answer(format, &response), "hint");
+            assert_eq!(reported, ["the field `hint` that a node cannot hold, 1 time"], "{format}");
+        }
+    }
+}
+
+#[test]
+fn a_fit_keeps_unknown_fields_and_parts() {
+    for Sample { format, messages, part, .. } in samples() {
+        let options = json!({ "format": format, "maxTokens": 10_000 });
+        let fitted = call("fitMessages", &[messages.clone(), options], None).unwrap();
+        assert_eq!(with_text(&fitted, ""), [""; 0], "{format}");
+        let kept = fitted["report"]["keptMessages"].as_u64();
+        assert_eq!(kept, messages.as_array().map(|all| all.len() as u64), "{format}: {fitted}");
+        let count = |messages: &Value| {
+            call("measureMessages", &[messages.clone(), json!({ "format": format })], None).unwrap()["total"].as_u64()
+        };
+        let mut without = messages.to_string();
+        for part in [format!(",{part}"), part.to_string()] {
+            without = without.replace(&part, "");
+        }
+        assert!(count(&messages) > count(&serde_json::from_str(&without).unwrap()), "{format} counts the part");
+    }
+}
+
+#[test]
+fn an_unknown_part_is_kept_for_its_vendor_and_reported_for_others() {
+    for Sample { format, messages, response, session, part } in samples() {
+        let name =
+            if part["type"].is_null() { "hologram".to_owned() } else { part["type"].as_str().unwrap().to_owned() };
+        let converted = call("convertMessages", &[messages.clone(), json!({ "from": format, "to": "openai" })], None);
+        let reported = with_text(&converted.unwrap(), &name);
+        if format != "openai" {
+            let expected = format!("a part `{name}`, 1 time: the target format cannot hold it");
+            assert_eq!(reported, [expected], "{format}");
+        }
+        for response in response.filter(|_| format != "openai") {
+            let answer = answer(format, &response);
+            let kept = all(&answer, "vendor");
+            assert_eq!(kept.len(), 1, "{format}: {answer}");
+            assert!(kept[0]["value"].to_string().contains(&part.to_string()), "{format}: {answer}");
+            assert_eq!(with_text(&answer, &name), [""; 0], "{format}");
+        }
+        for (session_format, record) in session {
+            let bytes = json!({ "$text": format!("{record}\n") });
+            let tree = call("transcriptToLoomTree", &[json!(session_format), bytes, json!({})], None).unwrap();
+            let kept = all(&tree, "vendor");
+            if session_format == "generic-v1" {
+                assert_eq!(
+                    with_text(&tree, &name),
+                    [format!("`block {name}`, 1 time: unknown, so not read as conversation")]
+                );
+            } else {
+                assert_eq!(kept.iter().map(|block| &block["value"]).collect::<Vec<_>>(), [&part], "{tree}");
+            }
+        }
+    }
+}

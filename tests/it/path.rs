@@ -4,7 +4,7 @@ use crate::calls::loom::assemble_dialogue_json;
 use ctxweave::{Code, Error};
 use serde_json::{Value, json};
 
-/// A tree from a short notation: nodes by id, edges as `from,from>to`, sources primary unless `c:` or `i:` says else.
+/// A tree from a short notation: nodes by id, edges as `from,from>to`, sources primary unless marked `c:` or `i:`.
 fn tree(nodes: &[&str], edges: &[&str]) -> Value {
     let node = |spec: &&str| {
         let (id, origin) = spec.split_once('<').map_or((*spec, None), |(id, origin)| (id, Some(origin)));
@@ -114,7 +114,7 @@ fn an_edit_without_an_edge_can_be_selected() {
     }
 }
 
-/// What chooses nothing is refused, on the path or not; what is about another path is told.
+/// A selection without a choice is rejected, on the path or not; one of another path is reported.
 #[test]
 fn no_choice_is_ignored() {
     let forked = || tree(&["r", "a", "b", "m", "t", "u"], &["r>a", "r>b", "a>m", "b>m", "m>t", "r>u"]);
@@ -183,7 +183,7 @@ fn damaged_graphs_are_errors_that_name_the_place() {
 }
 
 #[test]
-fn an_explicit_path_may_skip_and_says_so() {
+fn an_explicit_path_may_skip_nodes_and_reports_it() {
     let result = assemble(tree(&["a", "b", "c"], &["a>b", "b>c"]), json!({ "path": ["a", "c"] })).unwrap();
     assert_eq!(result["report"]["diagnostics"][0]["code"], "edge_missing_on_path");
     assert_eq!(result["messages"][0]["content"], "text of a\n\ntext of c");

@@ -83,7 +83,7 @@ fn found(result: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn thinking_behind_a_cut_is_removed() {
+fn thinking_after_a_cut_is_removed() {
     let story = story(SIGNED);
     let result = assembled(&story, &json!({}));
     assert_eq!(result["report"]["cut"]["nodeIds"], json!(["n2", "n3", "n7"]));
@@ -224,7 +224,7 @@ fn thinking_after_a_repair_is_removed() {
             "signatures of older models are bound to nothing"
         );
         assert_eq!(found(&old), []);
-        // A body says the same, and a resident tree whichever was asked for before.
+        // A body gives the same, and a resident tree after either call.
         let body = |model: &str| {
             let request = request(&story, &options(json!({ "target": target(model) })));
             call("requestBody", &[request], None).unwrap()["$text"].as_str().unwrap().to_owned()
@@ -430,7 +430,7 @@ proptest! {
         }
         prop_assert_eq!(recount(&result), result["report"]["tokens"]["total"].as_u64().unwrap(), "{:#}", result);
         prop_assert!(recount(&result) <= u64::from(window));
-        // What is reported is what was removed, and each kept node says the rest.
+        // The report lists the removed blocks, and each kept node has the rest.
         let lost: Vec<String> = found(&result).into_iter().map(|(node, _)| node).collect();
         let shown = json!(messages).to_string();
         let cut: Vec<&str> = result["report"]["cut"]["nodeIds"].as_array().into_iter().flatten().map(|id| id.as_str().unwrap()).collect();

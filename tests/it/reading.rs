@@ -118,9 +118,9 @@ fn a_byte_order_mark_is_ignored() {
     assert_eq!(body(format!("\u{feff}{json}").as_bytes()).unwrap(), body(json.as_bytes()).unwrap());
 }
 
-/// What is wrong is told with its place, as it is of an object.
+/// Errors name their place, as for objects.
 #[test]
-fn what_is_no_request_is_refused_with_its_place() {
+fn an_invalid_request_is_rejected_with_its_place() {
     let json = request(["one", "two", "three"], "a text").to_string();
     let told = |text: &[u8]| {
         let error = body(text).unwrap_err();
@@ -166,12 +166,12 @@ fn what_is_no_request_is_refused_with_its_place() {
         assert_eq!(found, code, "{message}");
         assert!(message.contains(said), "{message} does not say {said}");
     }
-    // What is in a field that is not known does not matter, as long as it is JSON.
+    // The value of an unknown field may be any JSON.
     let ignored = replaced("\"other\":[\"a text\"]", b"\"other\":[{\"id\":5}]");
     assert_eq!(body(&ignored).unwrap(), body(json.as_bytes()).unwrap());
 }
 
-/// An error says what to write instead, and no more than that.
+/// An error names the alternative, and nothing more.
 #[test]
 fn errors_say_what_to_write() {
     let good = json!({ "tree": { "nodes": [{ "id": "a", "content": "x", "authorType": "human" }], "edges": [] }, "tip": "a", "contextWindow": 9000 });

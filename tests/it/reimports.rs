@@ -95,7 +95,7 @@ fn check(format: Format, file: &[u8], every: u32) {
 }
 
 #[test]
-fn a_session_that_has_grown_gives_the_commits_that_it_gave() {
+fn a_longer_session_keeps_its_commits() {
     for (name, format) in SESSIONS.into_iter().filter(|(name, _)| name.ends_with("jsonl")) {
         for every in [1, 3] {
             check(format, &session(name), every);
@@ -115,7 +115,7 @@ fn no_import_ends_a_session() {
     }
 }
 
-/// An object is written anew each time, with the time when it was.
+/// An object is written again each time, with the current time.
 #[test]
 fn a_session_that_is_one_object_gives_the_commits_that_it_gave() {
     let mut messages: Vec<Value> = Vec::new();
@@ -136,7 +136,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(12)))]
 
     #[test]
-    fn a_session_with_branches_that_has_grown_gives_the_commits_that_it_gave(
+    fn a_longer_session_with_branches_keeps_its_commits(
         steps in prop::collection::vec(any::<(u8, u16)>(), 1..16), every in prop::sample::select(vec![1_u32, 3]),
     ) {
         check(Format::ClaudeCodeV1, &claude_session(&steps), every);

@@ -23,12 +23,12 @@ use std::rc::Rc;
 use crate::generate::{COUNTERS, cases, preferences, text};
 use crate::resident_navigation;
 
-/// What is done to a tree, or asked of it.
+/// A change of a tree, or a question to it.
 #[derive(Clone, Debug)]
 enum Step {
     /// A node at the end of the path, and the edge to it.
     Append(Node<'static>),
-    /// A node anew, in its place or beside.
+    /// A node again, at its place or at another.
     Upsert(Node<'static>),
     /// More text for a node, or for the tip.
     Grow(Option<u8>, String),
@@ -40,7 +40,7 @@ enum Step {
     },
     RemoveNode(u8),
     RemoveEdge(u8),
-    /// An edit that must fail, in the midst of what is right.
+    /// An edit that must fail, among valid ones.
     Fail(u8),
     System(Option<String>),
     Ask {
@@ -427,7 +427,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 }
 
                 if number % 7 == 3 {
-                    // Who lost what was given before gets all of it anew.
+                    // A client that lost the earlier result gets the complete one again.
                     kept = Keeper::default();
                 }
                 if number % 2 == 0 {
@@ -568,7 +568,7 @@ fn fail(tree: &mut LoomTree, plain: &Plain, how: u8) {
     assert_eq!(done.unwrap_err().code(), code);
 }
 
-/// Two results that have to be the same; says where they first are not.
+/// Compares two results, and reports their first difference.
 fn same(given: &Value, expected: &Value, at: &str) {
     match (given, expected) {
         (Value::Object(a), Value::Object(b)) => {
@@ -683,7 +683,7 @@ fn nothing_is_counted_twice_and_all_is_given_back() {
     assert_eq!((memory.texts(), memory.counts()), (0, 0));
 }
 
-/// An edit without an edge of its own goes on from where the node goes on that it is an edit of, however far back.
+/// An edit without an edge has the parents of the edited node, however far back.
 #[test]
 fn what_an_edit_is_an_edit_of_is_looked_at_too() {
     let node = |id: &str, origin: Option<&str>| Node {
@@ -723,7 +723,7 @@ fn what_an_edit_is_an_edit_of_is_looked_at_too() {
 
 /// What images cost may change for as long as there are none, and counts from the first one on.
 #[test]
-fn the_first_image_costs_what_the_question_says() {
+fn the_first_image_has_the_cost_of_the_request() {
     let (nodes, edges) = chain(4);
     let limits = Limits::default();
     let made = Tree::new(TreeSettings::default(), nodes, edges, &limits).unwrap();
@@ -758,9 +758,9 @@ fn the_first_image_costs_what_the_question_says() {
     assert_eq!(total(&mut tree, 10), with_image);
 }
 
-/// A keystroke costs what is new, and not what is in the tree.
+/// A keystroke costs the new text, not the size of the tree.
 #[test]
-fn an_appended_node_costs_what_is_new() {
+fn an_appended_node_costs_only_its_text() {
     let memory = Memory::default();
     let counter = Asked::default();
     let counting = memory.remember(&counter);
@@ -810,7 +810,7 @@ impl Counter for Looked {
     }
 }
 
-/// A reply that streams costs what comes: nothing is counted again, be it all of its node or behind other blocks.
+/// A streaming reply costs its new text: nothing is recounted, whether it is the whole node or follows other blocks.
 #[test]
 fn a_reply_that_streams_is_not_counted_again() {
     let memory = Memory::default();
@@ -844,11 +844,11 @@ fn a_reply_that_streams_is_not_counted_again() {
         }
     }
     let looked = counter.0.get() - before;
-    // The thought and the breaks behind texts, but not the 8,000 bytes of either reply.
+    // The thought and the breaks after texts, but not the 8,000 bytes of either reply.
     assert!(looked < 100_000, "{looked} bytes were counted");
     let bytes: usize = nodes.iter().flat_map(|node| &node.content).map(text_len).sum();
     assert_eq!(tree.size().text_bytes, bytes);
-    // What is put in its place is another text, and the memory has all of them again.
+    // The replacement is another text, and the memory holds all of them again.
     tree.upsert(nodes, vec![], &limits).unwrap();
     assert_eq!(memory.texts(), 22);
 }
@@ -860,7 +860,7 @@ fn text_len(block: &Block) -> usize {
     }
 }
 
-/// Of more texts than may grow at once the first is taken for finished, and goes on from there when more comes.
+/// If more texts stream than can be held, the first counts as finished, and continues there when more arrives.
 #[test]
 fn many_replies_stream_at_once() {
     let memory = Memory::default();
@@ -918,9 +918,9 @@ fn halves_of_characters_join() {
     assert!(!add(low(""), "three\u{FFFD}🙂🙂", true));
 }
 
-/// What comes of a keystroke is handed over as what is new, and bodies are copied from one another, wherever the change is.
+/// The result of a keystroke has only the new text, and bodies are copied from each other, wherever the change is.
 #[test]
-fn what_is_known_is_neither_sent_nor_written_again() {
+fn known_results_are_neither_sent_nor_written_again() {
     let (mut nodes, mut edges) = chain(300);
     let limits = Limits::default();
     let made = Tree::new(TreeSettings::default(), nodes.clone(), edges.clone(), &limits).unwrap();

@@ -170,7 +170,7 @@ impl Plain {
     }
 }
 
-/// What is done to a tree, by the name of the method.
+/// A change of a tree, by the name of the method.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Edit(&'static str, Value),

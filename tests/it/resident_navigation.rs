@@ -94,7 +94,7 @@ pub(crate) fn compare(
 
     let mut asked = options.clone();
     asked.position = Position::Tip(String::new());
-    // What is over the limit is measured all the same.
+    // Content over the limit is measured too.
     asked.context_window = 1e9;
     let mut expected = Vec::new();
     let mut tips: Vec<String> = Vec::new();
@@ -116,7 +116,7 @@ pub(crate) fn compare(
     }
 }
 
-/// What a tree says of a node.
+/// The fields of a node in a tree.
 fn answers(tree: &LoomTree, id: &str) -> Value {
     let sibling = |next| match tree.sibling(id, &Choices::default(), next) {
         Ok(found) => json!(found),
@@ -280,7 +280,7 @@ impl Lists<'_> {
     }
 }
 
-/// The nodes that an edge goes on from, or is about.
+/// The sources of an edge, or the nodes that it refers to.
 fn starts<'e>(edge: &'e Edge<'static>) -> Vec<&'e str> {
     let primary = |role: SourceRole| role == SourceRole::Primary;
     let any = edge.sources.iter().any(|source| primary(source.role));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::generate::cases;
 use crate::resident_changes::{Js, Plain, edit};
 
-/// What is done to a tree, or asked of it.
+/// A change of a tree, or a question to it.
 #[derive(Clone, Debug)]
 enum Step {
     Edit(&'static str, Value),
@@ -129,7 +129,7 @@ fn done(plain: &Plain, edit: Option<&(&'static str, Value)>, before: &Value, aft
     let mut tree = Js::of(&plain.tree());
     let first = assemble(&mut tree, before)?;
     if let Some((name, request)) = edit {
-        // A change takes what is not there for gone.
+        // A change treats missing nodes as removed.
         let change = change_of(name, request);
         tree.call("apply", &change).ok()?;
     }

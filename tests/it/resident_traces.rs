@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::generate::{cases, text};
 use crate::resident_changes::{Js, edge, edit, node};
 
-/// What is done to both trees, or asked of the first alone.
+/// A change of both trees, or a question to the first one.
 #[derive(Clone, Debug)]
 enum Step {
     Edit(&'static str, Value),

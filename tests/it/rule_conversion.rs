@@ -127,7 +127,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(1000)))]
 
     #[test]
-    fn a_converted_rule_is_active_as_before_or_the_report_says_so(
+    fn a_converted_rule_is_active_as_before_or_reported(
         rules in rules(), from in prop::sample::select(AGENTS.to_vec()), to in prop::sample::select(AGENTS.to_vec()),
         omit in any::<bool>(),
     ) {
@@ -168,7 +168,7 @@ proptest! {
                     _ => true,
                 };
                 prop_assert!(is_explained, "{} to {}, access {:?}: was {} is {}\n{}\n{:#}\n{:#}", agent, to.0, access, was, is, file, rule, converted["files"]);
-                // What is not reported as a change of mode has the mode that the report states.
+                // Rules without a reported change of mode have the mode in the report.
                 prop_assert_eq!(explains(&["activation"]), rule["before"]["mode"] != rule["after"]["mode"] && !explains(&["omitted"]));
                 if access.is_none() {
                     prop_assert_eq!(is, rule["after"]["mode"] == "always");

@@ -135,7 +135,7 @@ fn marks_and_blanks_are_left_out_with_their_reason() {
 }
 
 #[test]
-fn an_empty_result_says_so() {
+fn an_empty_result_is_reported() {
     let nodes = || vec![node("a", "human", json!(" "))];
     let blank = assemble(nodes(), vec![], json!({ "tip": "a" })).unwrap();
     assert_eq!(blank["report"]["diagnostics"][0]["code"], "no_messages");

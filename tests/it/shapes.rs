@@ -115,7 +115,7 @@ fn what_a_request_lacks_is_named() {
 
 /// One validator: the path, the value and the names that there are, and the id of the node or the edge.
 #[test]
-fn names_that_are_not_known_are_refused_with_those_that_are() {
+fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
     let node = r#""tree":{"edges":[],"nodes":[{"id":"a","content":"x","authorType":"robot"}]}"#;
     let edge =
         r#""tree":{"nodes":[],"edges":[{"id":"e","sources":[{"nodeId":"a","role":"rôle"}],"targetNodeId":"b"}]}"#;
@@ -143,7 +143,7 @@ fn names_that_are_not_known_are_refused_with_those_that_are() {
 }
 
 #[test]
-fn what_is_no_json_is_named_by_line_and_column() {
+fn invalid_json_is_reported_by_line_and_column() {
     let cases = [
         ("", 1, "the request is not JSON: expected a value at line 1 column 1, found the end"),
         (r#"{"tip":"x"} 7"#, 1, "the request is not JSON: expected the end at line 1 column 13, found `7`"),
@@ -164,7 +164,7 @@ fn what_is_no_json_is_named_by_line_and_column() {
 
 /// An unknown option is a diagnostic, or an error if there are none.
 #[test]
-fn options_that_are_not_known_are_never_ignored() {
+fn unknown_options_are_never_ignored() {
     let request = json!({
         "tree": {
             "nodes": [{ "id": "a", "content": "Hi.", "authorType": "human", "colour": "red" }], "edges": [],

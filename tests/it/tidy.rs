@@ -1,4 +1,4 @@
-//! What the tree of sources promises about itself: who may name whom, and docs that say what the code says.
+//! Guarantees of the sources: which module may use which, and docs that agree with the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -86,7 +86,7 @@ fn dependencies_point_one_way() {
     }
 }
 
-/// What a file imports, as the paths behind `crate::`, with `super` resolved and braces expanded.
+/// The imports of a file, as the paths after `crate::`, with `super` resolved and braces expanded.
 fn imports(file: &str, source: &str) -> Vec<Vec<String>> {
     let module = module_of(file);
     let mut found = Vec::new();
@@ -379,7 +379,7 @@ fn the_environment_scales_every_property() {
 }
 
 #[test]
-fn every_source_file_says_what_it_is_for() {
+fn every_source_file_describes_its_purpose() {
     let mut found = Vec::new();
     for folder in ["src", "tests", "xtask/src"] {
         rust_files(&root(folder), &mut found);
@@ -391,7 +391,7 @@ fn every_source_file_says_what_it_is_for() {
     }
 }
 
-/// The table of a docs file between its markers, compared with what the code says; `CTXWEAVE_BLESS=1` writes it.
+/// The table of a docs file between its markers, compared with the code; `CTXWEAVE_BLESS=1` writes it.
 fn check_table(file: &str, name: &str, table: &str) {
     let path = root(file);
     let text = fs::read_to_string(&path).unwrap();
@@ -401,7 +401,7 @@ fn check_table(file: &str, name: &str, table: &str) {
     if std::env::var_os("CTXWEAVE_BLESS").is_some() {
         fs::write(&path, format!("{before}{start}{table}{end}{after}")).unwrap();
     } else {
-        assert_eq!(found, table, "{file} does not say what the code says; run CTXWEAVE_BLESS=1 cargo test tidy");
+        assert_eq!(found, table, "{file} differs from the code; run CTXWEAVE_BLESS=1 cargo test tidy");
     }
 }
 

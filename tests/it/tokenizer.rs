@@ -137,7 +137,7 @@ proptest! {
 
     /// A text that is cut has what the limit allows by a recount, tears no cluster, and is as long as its boundary lets it be.
     #[test]
-    fn what_is_left_of_a_text_holds_by_a_recount(text in long_text(), most in 0..60_u32, marker in prop::sample::select(vec!["", "…", "\n\n[…]\n\n"])) {
+    fn a_truncated_text_holds_by_a_recount(text in long_text(), most in 0..60_u32, marker in prop::sample::select(vec!["", "…", "\n\n[…]\n\n"])) {
         for counter in counters() {
             let counter = counter.as_ref();
             for side in SIDES {
@@ -401,9 +401,9 @@ fn markdown_is_split_between_its_blocks() {
     }
 }
 
-/// Runs that are one piece, or one cluster, or many of both, cut and split: what is known of the whole says the same of its parts as a recount.
+/// Runs that are one piece, or one cluster, or many of both, cut and split: counts derived from the whole equal a recount of its parts.
 #[test]
-fn long_pieces_are_cut_as_a_recount_says() {
+fn long_pieces_are_cut_like_a_recount() {
     let mut seed = 7_u32;
     let mut random = |most: u32| {
         seed = seed.wrapping_mul(1_103_515_245).wrapping_add(12_345);
@@ -462,9 +462,9 @@ fn long_pieces_are_cut_as_a_recount_says() {
     }
 }
 
-/// What is fitted counts the samples as it says, and is taken wherever a tokenizer is.
+/// A fitted estimator counts the samples as reported, and is accepted wherever a tokenizer is.
 #[test]
-fn what_is_calibrated_counts_its_samples() {
+fn a_calibrated_estimator_counts_its_samples() {
     let samples = |factors: [u32; 3]| -> Vec<Value> {
         let counted = tokenizers().get(&format!("calibrated:{},{},{},0", factors[0], factors[1], factors[2])).unwrap();
         [

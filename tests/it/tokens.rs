@@ -21,7 +21,7 @@ fn count_chat(messages: &Value, tokenizer: &str) -> Result<u64, ctxweave::Error>
 
 /// The six messages of the cookbook's example, and what its author got from the API for them.
 #[test]
-fn the_cookbooks_example_costs_what_it_says() {
+fn the_cookbooks_example_has_its_count() {
     let corporate =
         "You are a helpful, pattern-following assistant that translates corporate jargon into plain English.";
     let leverage =
@@ -39,9 +39,9 @@ fn the_cookbooks_example_costs_what_it_says() {
     assert_eq!(count_chat(&messages, "cl100k_base").unwrap(), 129);
 }
 
-/// All that a message of OpenAI's says is counted: calls, parts, refusals, reasoning. Ids and marks cost nothing.
+/// The whole content of an OpenAI message is counted: calls, parts, refusals, reasoning. Ids and marks cost nothing.
 #[test]
-fn what_a_chat_says_is_counted() {
+fn the_content_of_a_chat_is_counted() {
     let words = |text: &str| u64::from(counter("o200k_base").count(text));
     let cost = |message: Value| count_chat(&json!([message]), "o200k_base").unwrap() - 3;
     let arguments = "{\"path\":\"a\"}".repeat(300);
@@ -125,7 +125,7 @@ fn tools_of_another_type_are_refused() {
 }
 
 #[test]
-fn a_name_without_its_vocabulary_says_how_to_load_it() {
+fn a_missing_vocabulary_is_an_error_that_names_its_module() {
     let mut tokenizers = Tokenizers::default();
     let error = tokenizers.get("cl100k_base").unwrap_err();
     assert_eq!((error.code(), error.details()["tokenizer"].as_str()), (Code::VocabularyNotLoaded, Some("cl100k_base")));
@@ -141,9 +141,9 @@ fn a_name_without_its_vocabulary_says_how_to_load_it() {
     assert_eq!(tokenizers.get("heuristic").unwrap().name(), "heuristic");
 }
 
-/// An image costs what OpenAI says of the model, by its size; a model brings its tokenizer.
+/// An image costs the price of the model at OpenAI, by its size; a model selects its tokenizer.
 #[test]
-fn images_of_a_chat_cost_what_the_model_says() {
+fn images_of_a_chat_cost_by_model() {
     let call = CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
     let host = ctxweave::call::CallContext { tokenizers: crate::generate::tokenizers(), counter: None };
     let counted = |content: Value, options: Value| -> Result<u64, ctxweave::Error> {

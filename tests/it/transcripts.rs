@@ -133,7 +133,7 @@ fn the_conversation_is_the_chain_of_the_newest_leaf() {
 
 /// A `compact_boundary` and the summary after it; if read through, the summaries are left out.
 #[test]
-fn a_compaction_begins_anew_with_its_summary() {
+fn a_compaction_starts_with_its_summary() {
     let mut summary = user("s", Some("b"), "summary");
     summary["isCompactSummary"] = json!(true);
     let boundary = json!({
@@ -279,7 +279,7 @@ fn each_tier_is_used_where_it_is_the_best() {
     let mixed = translated(&[("generic-v1", generic), ("codex-v0", &v0)], "generic-v1", render);
     assert_eq!((mixed.tier, mixed.message_count), (Tier::Rendering, 2));
     assert!(mixed.bytes.starts_with(generic));
-    // A field-level mapping says the same as what it was made of.
+    // A mapping of fields reports the same as its source.
     let mapped = translated(&[("codex-v0", &v0)], "codex-v1", render);
     let before = texts(&read(Format::CodexV0, &v0, false).0);
     assert_eq!(texts(&read(Format::CodexV1, &mapped.bytes, false).0), before);
@@ -328,7 +328,7 @@ fn calls_and_results(transcript: &Transcript) -> (Vec<String>, Vec<String>) {
     (calls, results)
 }
 
-/// Each call has an id of its own, in every format a result, and what was not there is told.
+/// Each call has a unique id and, in every format, a result; missing ones are reported.
 #[test]
 fn calls_without_an_id_or_a_result_are_given_both() {
     let bytes = lines(&[search("a"), search("a"), search("b")]);
@@ -388,7 +388,7 @@ fn a_pair_across_formats_is_not_torn() {
             [&done.diagnostics[..], &found].concat().iter().all(|found| found.code != DiagnosticCode::ToolPairBroken)
         );
     }
-    // What cannot be mended is told.
+    // Damage that cannot be repaired is reported.
     for (chain, id) in [
         ([("claude-code-v1", &asked[..]), ("odd-v1", &answered)], "t1"),
         ([("odd-v1", &asked), ("claude-code-v1", &lines(&[result("r", "x", "t2")]))], "t2"),
@@ -417,7 +417,7 @@ fn a_pair_across_formats_is_not_torn() {
         assert!(broken.len() == 1 && broken[0].message.contains("result of `t3`"), "{:?}", done.diagnostics);
     }
     let asked = lines(&[user("u", None, "go"), assistant("a", "u", "msg", call("t1"))]);
-    // Where nothing is said between, nothing is torn; where something is, it is told once.
+    // Pairs without text in between stay together; separated ones are reported once.
     let (silent, said) = (lines(&[json!({ "id": "s", "timestamp": "t" })]), session("codex-v0.jsonl"));
     for (between, broken) in [(&silent, 0), (&said, 1)] {
         let done = translated(
@@ -467,9 +467,9 @@ fn a_pair_across_versions_of_codex_is_not_torn() {
     }
 }
 
-/// Chat lines hold calls and thoughts beside their content, some of them without ids.
+/// Chat lines hold calls and thoughts next to their content, some of them without ids.
 #[test]
-fn calls_and_thoughts_beside_the_content_are_read() {
+fn calls_and_thoughts_next_to_the_content_are_read() {
     let message = |fields: Value| {
         let mut line = json!({ "role": "assistant", "content": "calling" });
         line.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -583,7 +583,7 @@ fn pairs_without_ids_are_given_some() {
 
 /// An image that only a vendor's store of files has is no image at a URL.
 #[test]
-fn an_image_in_a_store_of_files_is_told() {
+fn an_image_in_a_store_of_files_is_reported() {
     let image = json!({ "type": "image", "source": { "type": "file", "file_id": "f" } });
     let record = json!({ "type": "user", "uuid": "a", "message": { "role": "user", "content": [image] } });
     let (transcript, found) = read(Format::ClaudeCodeV1, &lines(&[record]), false);
@@ -593,7 +593,7 @@ fn an_image_in_a_store_of_files_is_told() {
 
 /// A `$rewindTo` that removes more than it states is reported.
 #[test]
-fn a_rewind_to_nowhere_is_told() {
+fn a_rewind_to_an_unknown_message_is_reported() {
     let message = |id: &str| json!({ "id": id, "type": "user", "content": id });
     let back = json!({ "$rewindTo": "lost" });
     let (transcript, found) = read(Format::GeminiV1, &lines(&[message("1"), back.clone(), message("2")]), false);
@@ -604,7 +604,7 @@ fn a_rewind_to_nowhere_is_told() {
 
 /// docs/errors.md, `unknown_format`: a target and a delta that are not known are told, each delta once.
 #[test]
-fn formats_that_are_not_known_are_told() {
+fn unknown_formats_are_reported() {
     let line = b"{\"role\":\"user\",\"content\":\"x\"}\n";
     let codes = |chain: &[(&str, &[u8])], to: &str| {
         let done = translated(chain, to, CrossFamily::Render);
@@ -617,10 +617,10 @@ fn formats_that_are_not_known_are_told() {
     assert_eq!(codes(&[("odd-v1", line)], "odd-v1"), []);
 }
 
-/// What a turn says is inside of it: no fence or comment that it leaves open takes the turns after it, and no heading of
+/// The text of a turn stays inside it: no fence or comment that it leaves open takes the turns after it, and no heading of
 /// its own stands as high as theirs.
 #[test]
-fn a_narrative_is_not_broken_by_what_was_said() {
+fn a_narrative_is_not_broken_by_its_texts() {
     let rendered = |text: &str| {
         let bytes =
             lines(&[json!({ "role": "user", "content": text }), json!({ "role": "assistant", "content": "answer" })]);
@@ -685,7 +685,7 @@ fn a_narrative_is_not_broken_by_what_was_said() {
 
 /// Content that the target cannot express is a diagnostic.
 #[test]
-fn what_cannot_be_expressed_is_told() {
+fn inexpressible_content_is_reported() {
     let bytes = session("generic.jsonl");
     let done = translated(&[("generic-v1", &bytes)], "bureau-agent-v1", CrossFamily::Transcode);
     let said: Vec<&str> = done.diagnostics.iter().map(|found| found.message.as_str()).collect();
@@ -694,9 +694,9 @@ fn what_cannot_be_expressed_is_told() {
     assert!(texts(&transcript)[1].contains("[image: image/png]"));
 }
 
-/// Every truncation is told, or is the end of a record.
+/// Every truncation is reported, unless it is at the end of a record.
 #[test]
-fn every_truncation_is_told() {
+fn every_truncation_is_reported() {
     for (name, format) in SESSIONS {
         let whole = session(name);
         let (_, usual) = read(format, &whole, true);
@@ -715,7 +715,7 @@ fn every_truncation_is_told() {
     }
 }
 
-/// No single changed byte makes a reader panic; what is no longer JSON or CBOR is told.
+/// No single changed byte makes a reader panic; input that is no longer JSON or CBOR is reported.
 #[test]
 fn every_corruption_is_survived() {
     for (name, format) in SESSIONS {
@@ -881,7 +881,7 @@ fn root_headings(text: &str) -> Vec<String> {
         let rest = after.get(1..).filter(|rest| fine && (rest.is_empty() || rest.starts_with(' ')))?;
         Some((digits + 1, (digits == 0 || &inner[..digits] == "1") && !rest.trim_matches(' ').is_empty()))
     };
-    // Quotes, and list items with the indentation of what is in them.
+    // Quotes, and list items with indented content.
     let mut containers: Vec<Option<usize>> = Vec::new();
     let (mut leaf, mut headings, mut paragraph) = (Leaf::None, Vec::new(), String::new());
     for line in text.replace("\r\n", "\n").replace('\r', "\n").split('\n') {

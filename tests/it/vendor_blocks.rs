@@ -130,7 +130,7 @@ fn anthropic_gets_its_blocks_back() {
     }
 }
 
-/// The target decides what is cached: the mark of a stored block is dropped.
+/// The target decides about caching: the breakpoint of a stored block is dropped.
 #[test]
 fn a_block_brings_no_cache_mark() {
     let mut marked = compaction();

@@ -119,9 +119,9 @@ fn tastes_lines_are_found() {
     }
 }
 
-/// What looks like tastes and declares none is said, and stays in the intent.
+/// A line that looks like tastes but declares none is reported, and stays in the intent.
 #[test]
-fn tastes_that_do_not_count_are_said() {
+fn ignored_tastes_are_reported() {
     for (brief, line) in [
         ("x\n Tastes: a", Some(2)),
         ("- Tastes: a", Some(1)),
@@ -190,7 +190,7 @@ fn names_that_are_no_file_stems_are_refused() {
     );
 }
 
-/// The brief picks the genre files: what it names and is not there is said, what it does not name is left out.
+/// The brief selects the genre files: missing ones are reported, others left out.
 #[test]
 fn the_brief_picks_the_genre_files() {
     let given = genres(&[("a", "A"), ("b", "B"), ("c", "C")]);

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/input.rs`.
+//! Unit tests of private items in `src/input.rs`.
 
 use super::*;
 use crate::json::Document;

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/jsonl.rs`.
+//! Unit tests of private items in `src/jsonl.rs`.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn lines_end_at_lf_only() {
 }
 
 #[test]
-fn a_torn_last_line_says_so() {
+fn an_incomplete_last_line_is_reported() {
     let (records, findings) = read("{\"a\":1}\n{\"a\":\"b");
     assert_eq!(records.len(), 1);
     assert_eq!(findings, [(DiagnosticCode::TornLine, Some(2), None)]);
@@ -37,7 +37,7 @@ fn a_torn_last_line_says_so() {
 }
 
 #[test]
-fn what_is_no_object_is_skipped() {
+fn lines_that_are_not_objects_are_skipped() {
     for line in ["5", "[1]", "null", "\"a\"", "x", "{a:1}", "{} 5", "}{", "\u{0}\u{0}"] {
         let (records, findings) = read(&format!("{{\"a\":1}}\n{line}\n{{\"a\":2}}\n"));
         assert_eq!(findings.len(), 1, "{line}");
@@ -102,7 +102,7 @@ fn depth_and_findings_are_bounded() {
     assert_eq!(records.len(), 200_000);
 }
 
-/// What is read where records are known by a field.
+/// The records found if a field identifies them.
 fn recovered(text: &str) -> (Vec<String>, Vec<Found>) {
     let mut reader = Reader::recovering(text.as_bytes(), |record| record.contains_key("r"));
     let records = reader.by_ref().map(|record| {

@@ -1,10 +1,10 @@
-//! Ordered maps and sets, beside those of std.
+//! Ordered maps and sets, compared with those of std.
 
 use std::collections::BTreeMap;
 
 use crate::maps::{SortedMap, SortedSet};
 
-/// Adds, finds and removes, beside the map of std: few keys and many, in any order and in theirs.
+/// Adds, finds and removes like the map of std: few and many keys, sorted or not.
 #[test]
 fn does_as_the_map_of_std_does() {
     let mut seed = 1_u32;

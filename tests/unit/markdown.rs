@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/markdown.rs`.
+//! Unit tests of private items in `src/markdown.rs`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/sorting.rs`.
+//! Unit tests of private items in `src/sorting.rs`.
 
 use super::*;
 

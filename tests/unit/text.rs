@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/text.rs`.
+//! Unit tests of private items in `src/text/mod.rs`.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn utf16_is_that_of_the_standard_library() {
     let all: String = (0..=0x10_ffff).filter_map(char::from_u32).collect();
     let units = |text: &str| text.encode_utf16().collect::<Vec<u16>>();
     assert_eq!(utf16_of(all.as_bytes()), Some(units(&all)));
-    // Where there is an end after any byte, or a byte is any other one, it is UTF-8 just where the standard library says so.
+    // Truncated after any byte, or with any byte replaced, it is UTF-8 if the standard library accepts it.
     for text in ["", "a", "seventeen letters", "é", "漢字漢字漢字", "a😀b", "\u{7ff}\u{800}\u{ffff}\u{10000}"]
     {
         for end in 0..=text.len() {

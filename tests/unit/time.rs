@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/time.rs`.
+//! Unit tests of private items in `src/time.rs`.
 
 use super::*;
 

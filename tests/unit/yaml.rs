@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/yaml.rs`.
+//! Unit tests of private items in `src/yaml.rs`.
 
 use super::*;
 

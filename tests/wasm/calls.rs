@@ -1,4 +1,4 @@
-//! The calls of the areas' tables, as the npm package makes them: JSON text, with bytes beside it.
+//! The calls of the areas' tables, as the npm package makes them: JSON text, with separate bytes.
 
 use ctxweave::call::Call;
 use js_sys::{Array, JSON, Object, Reflect, Uint8Array};
@@ -47,15 +47,15 @@ fn written(value: &Json) -> JsValue {
     JSON::parse(&value.to_string()).unwrap()
 }
 
-/// The request that a call makes of its arguments, and the bytes that go beside it.
+/// The request of a call with these arguments, and its separate bytes.
 pub(crate) fn request<T>(call: &Call<T>, args: &Array) -> (String, JsValue) {
     let bytes = Array::new();
     let request = match call.parameters {
-        [] => with_bytes_beside(&args.get(0), &bytes),
+        [] => with_separate_bytes(&args.get(0), &bytes),
         names => {
             let request = Object::new();
             for (at, name) in (0..).zip(names) {
-                Reflect::set(&request, &(*name).into(), &with_bytes_beside(&args.get(at), &bytes)).unwrap();
+                Reflect::set(&request, &(*name).into(), &with_separate_bytes(&args.get(at), &bytes)).unwrap();
             }
             request.into()
         }
@@ -64,24 +64,24 @@ pub(crate) fn request<T>(call: &Call<T>, args: &Array) -> (String, JsValue) {
     (json.unwrap_or_else(|| "null".to_owned()), bytes.into())
 }
 
-fn with_bytes_beside(value: &JsValue, beside: &Array) -> JsValue {
+fn with_separate_bytes(value: &JsValue, separate: &Array) -> JsValue {
     if value.has_type::<Uint8Array>() {
         let copy = Object::new();
-        Reflect::set(&copy, &"\0bytes".into(), &(beside.push(value) - 1).into()).unwrap();
+        Reflect::set(&copy, &"\0bytes".into(), &(separate.push(value) - 1).into()).unwrap();
         return copy.into();
     }
     if Array::is_array(value) {
         return value
             .unchecked_ref::<Array>()
             .iter()
-            .map(|item| with_bytes_beside(&item, beside))
+            .map(|item| with_separate_bytes(&item, separate))
             .collect::<Array>()
             .into();
     }
     let Some(object) = value.dyn_ref::<Object>() else { return value.clone() };
     let copy = Object::new();
     Object::keys(object).iter().for_each(|key| {
-        let value = with_bytes_beside(&Reflect::get(value, &key).unwrap(), beside);
+        let value = with_separate_bytes(&Reflect::get(value, &key).unwrap(), separate);
         Reflect::set(&copy, &key, &value).unwrap();
     });
     copy.into()

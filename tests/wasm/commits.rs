@@ -43,7 +43,7 @@ fn each(steps: &Array, mut step: impl FnMut(&str, &Array) -> Thrown<JsValue>) ->
     let results = given.map(|given| {
         let result = step(&text(&given.get(0)), &given.slice(1, given.length()));
         let result = result.unwrap_or_else(|error| thrown(&error));
-        // As JSON writes what is not there in a list.
+        // JSON writes a missing item of a list like this.
         if result.is_undefined() { JsValue::NULL } else { result }
     });
     results.collect::<Array>().into()

@@ -48,7 +48,7 @@ mod goldens {
         into.extend(dir.files().filter(|file| file.path().to_str().is_some_and(is_request)));
     }
 
-    /// What is wrong with one golden: the first line that differs.
+    /// The first line in which a result differs from its golden.
     fn difference(file: &File<'_>) -> Option<String> {
         let name = file.path().display();
         let expected = GOLDENS.get_file(file.path().with_extension("expected.json"));
@@ -101,7 +101,7 @@ mod goldens {
 
     /// What a thrown error looks like in a golden.
     pub(crate) fn thrown(error: &JsValue) -> JsValue {
-        assert!(error.is_object(), "what is thrown is data: {error:?}");
+        assert!(error.is_object(), "the thrown value is data: {error:?}");
         let wrapped = Object::new();
         set(&wrapped, "error", error);
         wrapped.into()

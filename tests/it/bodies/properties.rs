@@ -157,7 +157,7 @@ proptest! {
     }
 
     /// Messages that need no normalizing are written as if they had been normalized: a text alone is the same as a text
-    /// with a blank one behind it.
+    /// with a blank one after it.
     #[test]
     fn plain_messages_are_written_like_all_others(
         lines in prop::collection::vec("[ a-z\"\n]{0,3}[a-zé😀]", 1..7),
@@ -220,7 +220,7 @@ proptest! {
         prop_assert_eq!(String::from_utf8(ours).unwrap(), serde_json::to_string(&text).unwrap());
     }
 
-    /// No counter goes beyond what it says is the most, so that what fits for certain does fit.
+    /// No counter exceeds its maximum, so that content which certainly fits does fit.
     #[test]
     fn no_text_counts_more_than_the_most(text in prop_oneof![any::<String>(), text(), "\\PC{0,60}"]) {
         for counter in COUNTERS {
@@ -231,7 +231,7 @@ proptest! {
     }
 }
 
-/// Every place of every byte that needs an escape, in words of eight bytes and beside their edges.
+/// Every place of every byte that needs an escape, in words of eight bytes and next to their edges.
 #[test]
 fn every_byte_is_escaped_in_every_place() {
     for byte in 0..=0x7Fu8 {

@@ -65,7 +65,7 @@ fn has(diagnostics: &[Value], code: &str) -> bool {
     diagnostics.iter().any(|found| found["code"] == code)
 }
 
-/// A signature that Codex stored is OpenAI's, through a transcript and a tree, and what is sent to OpenAI is the item.
+/// A signature that Codex stored is OpenAI's, through a transcript and a tree, and OpenAI gets the item.
 #[test]
 fn the_reasoning_of_codex_goes_to_openai_alone() {
     let tree = tree_of("codex-v1", &CODEX.replace("SEALED", "sealed"));
@@ -122,7 +122,7 @@ fn a_signature_keeps_its_vendor_through_chats_and_trees() {
     assert_eq!(serde_json::from_str::<Value>(signature.as_str().unwrap()).unwrap(), item);
 }
 
-/// A signature that says nothing of its vendor goes to the one whose shape it has; any other to whoever the body is for.
+/// A signature without a vendor is sent to the one whose form it has; any other to the provider of the body.
 #[test]
 fn a_signature_of_a_known_shape_goes_to_its_vendor_alone() {
     let vendors = ["anthropic", "openai-responses", "gemini"];
@@ -297,7 +297,7 @@ fn reasoning_of_other_origin_has_the_models_field() {
     });
     assert_eq!((&body["max_tokens"], body.get("max_completion_tokens")), (&json!(77), None));
     assert!(has(&diagnostics, "body_field_renamed"));
-    // A turn that only reasons says nothing.
+    // A turn with reasoning alone has no content.
     let silent = answered(&json!([{ "type": "reasoning", "text": "hm" }]));
     let (body, diagnostics) = body_of(&silent, &target("openai", "kimi-k3"));
     assert_eq!(broken(Provider::OpenAi, &body), Ok(()));

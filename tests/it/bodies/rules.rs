@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::model::trimmed;
 
-/// What is wrong with a body; nothing when the provider would take it.
+/// The errors of a body; none if the provider would accept it.
 pub(crate) fn broken(provider: Provider, body: &Value) -> Result<(), String> {
     match provider {
         Provider::Anthropic => anthropic(body),
@@ -19,7 +19,7 @@ pub(crate) fn broken(provider: Provider, body: &Value) -> Result<(), String> {
     }
 }
 
-/// What is wrong with messages of a chat that are sent as they are. Neighbours of one role are merged by the vendor.
+/// The errors of a chat's messages sent unchanged. The vendor merges consecutive messages of one role.
 pub(crate) fn broken_chat(format: &str, messages: &[Value]) -> Result<(), String> {
     match format {
         "openai" => chat(&json!({ "messages": messages })),
@@ -82,7 +82,7 @@ fn named(name: &Value, longest: usize, others: &str, letter_first: bool) -> Resu
 /// is looked for.
 pub(crate) const UNDEFINED: &str = "a tool that is not defined";
 
-/// What is called is defined, where anything is, and all have names that the provider takes. Tools without one, such as those
+/// Called tools are defined, if any are, and have names that the provider accepts. Tools without one, such as those
 /// that the provider runs, are none that can be called.
 fn defined(called: &[&Value], tools: &[&Value], named: impl Fn(&Value) -> Result<(), String>) -> Result<(), String> {
     let tools: Vec<_> = tools.iter().filter(|name| !name.is_null()).collect();
@@ -196,7 +196,7 @@ fn chat(body: &Value) -> Result<(), String> {
         ensure(open.is_empty() || message["role"] == "assistant", "calls are the assistant's")?;
         ensure(open.iter().all(|id| (1..=40).contains(&id.len())), "an id that is empty or too long")?;
         ensure(calls.iter().all(|call| call["function"]["arguments"].is_string()), "arguments are text")?;
-        ensure(!message["content"].is_null() || !calls.is_empty(), "a message that says nothing")?;
+        ensure(!message["content"].is_null() || !calls.is_empty(), "a message without content")?;
         once(&mut seen, &open)?;
         called.extend(calls.iter().map(|call| &call["function"]["name"]));
     }

@@ -118,7 +118,7 @@ fn a_result_without_its_call_is_never_sent() {
 }
 
 #[test]
-fn what_a_provider_cannot_show_is_said() {
+fn content_that_a_provider_cannot_show_is_reported() {
     let image = |mime_type: &'static str| {
         Block::Image(Box::new(Image {
             reference: Some("r".into()),
@@ -222,7 +222,7 @@ fn a_result_belongs_to_the_nearest_call_of_its_id() {
 
 /// Anthropic refuses a breakpoint on a thinking block.
 #[test]
-fn a_breakpoint_stands_behind_what_is_no_thought() {
+fn a_breakpoint_follows_content_other_than_thoughts() {
     let target = Target::from_json(
         json!({ "provider": "anthropic", "model": "m", "cache": { "system": false, "messages": [1] } })
             .to_string()
@@ -267,7 +267,7 @@ fn a_thought_stands_where_the_provider_takes_it() {
     }
 }
 
-/// A tool that failed says so in words, since Anthropic takes nothing else from it.
+/// The failure of a tool is written as text, since Anthropic accepts nothing else.
 #[test]
 fn a_failed_result_is_a_text() {
     let none = json!({});
@@ -440,7 +440,7 @@ fn a_changed_name_is_the_same_in_every_shape() {
     }
 }
 
-/// What the target says of its last tool is not said again.
+/// A breakpoint that the target sets on its last tool is not set twice.
 #[test]
 fn a_tool_keeps_its_own_breakpoint() {
     let read = |tool: Value| {
@@ -513,9 +513,9 @@ fn breakpoints_of_the_target_count_too() {
     assert_eq!(of(2, true, json!({ "system": system, "cache": { "messages": [0, 2] } }), None), (4, 0, 1));
 }
 
-/// In Responses a tool is strict unless it says otherwise; what it says is said once.
+/// In Responses a tool is strict unless it sets `strict`, which is written once.
 #[test]
-fn a_tool_says_once_whether_it_is_strict() {
+fn a_tool_is_marked_strict_once() {
     for (tool, expected) in [(json!({ "name": "f" }), "false"), (json!({ "name": "f", "strict": true }), "true")] {
         let target = json!({ "provider": "openai-responses", "model": "m", "tools": [tool] });
         let target = Target::from_json(target.to_string().as_bytes()).unwrap();
@@ -527,7 +527,7 @@ fn a_tool_says_once_whether_it_is_strict() {
     }
 }
 
-/// A signature goes on what the model did next; where it did nothing more, it stays with the thought.
+/// A signature is written on the model's next part; without one it stays with the thought.
 #[test]
 fn no_signature_of_a_thought_is_lost() {
     let messages = [
@@ -547,7 +547,7 @@ fn no_signature_of_a_thought_is_lost() {
     );
 }
 
-/// Where nobody says what kind of image it is, its bytes or its address do; a provider that looks for itself needs no more.
+/// A missing media type is detected from the bytes or the URL; a provider that detects it itself needs none.
 #[test]
 fn an_image_of_any_kind_is_shown() {
     let image = |mime: &'static str, media: Media<'static>| {
@@ -760,7 +760,7 @@ fn parameters_that_say_nothing_are_those_of_an_object() {
     }
 }
 
-/// Anthropic refuses what is kept for an hour behind what is kept for five minutes.
+/// Anthropic rejects a one-hour breakpoint after a five-minute one.
 #[test]
 fn no_breakpoint_lasts_longer_than_one_before_it() {
     for (ttl, short) in [(json!(null), true), (json!("5m"), true), (json!("1h"), false)] {

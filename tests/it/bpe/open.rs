@@ -182,7 +182,7 @@ impl Tiny {
     }
 }
 
-/// A vocabulary of each kind of splitter, out of these tokens in the order of their ranks, by a name that says which: `open-0`, and with
+/// A vocabulary of each kind of splitter, out of these tokens in the order of their ranks, with the number of the kind in its name: `open-0`, and with
 /// `-nfc` those that normalize. Some have tokens that are found as whole pieces alone.
 pub(crate) fn assets(tokens: &[Vec<u8>]) -> Vec<(String, Vec<u8>)> {
     let mut tokens: Vec<Vec<u8>> = tokens.iter().filter(|token| token.len() > 1).cloned().collect();
@@ -296,7 +296,7 @@ fn every_known_pattern_has_the_pieces_of_the_expressions() {
 
 /// What surrounds the tokens: special ones, spans, streams and the name.
 #[test]
-fn a_vocabulary_of_ones_own_does_all_that_others_do() {
+fn a_custom_vocabulary_does_all_that_others_do() {
     let mut random = Random(3);
     for splitter in 0..splitters().len() {
         let tiny = Tiny::new(splitter, &tokens(&mut random), 1000, true, true);

@@ -41,10 +41,10 @@ fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
     }))
 }
 
-/// The request that a call makes of its arguments, and the bytes that go beside it.
+/// The request of a call with these arguments, and its separate bytes.
 fn request<T>(call: &Call<T>, args: &[Value]) -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut bytes = Vec::new();
-    let mut args = args.iter().map(|arg| with_bytes_beside(arg, &mut bytes));
+    let mut args = args.iter().map(|arg| with_separate_bytes(arg, &mut bytes));
     let request = match call.parameters {
         [] => args.next().unwrap_or_default(),
         names => names.iter().zip(args).map(|(name, arg)| ((*name).to_owned(), arg)).collect(),
@@ -52,16 +52,16 @@ fn request<T>(call: &Call<T>, args: &[Value]) -> (Vec<u8>, Vec<Vec<u8>>) {
     (serde_json::to_vec(&request).unwrap(), bytes)
 }
 
-fn with_bytes_beside(value: &Value, beside: &mut Vec<Vec<u8>>) -> Value {
+fn with_separate_bytes(value: &Value, separate: &mut Vec<Vec<u8>>) -> Value {
     match value {
         value if is_bytes(value) => {
-            beside.push(bytes(value));
-            json!({ "\0bytes": beside.len() - 1 })
+            separate.push(bytes(value));
+            json!({ "\0bytes": separate.len() - 1 })
         }
         Value::Object(object) => {
-            object.iter().map(|(key, value)| (key.clone(), with_bytes_beside(value, beside))).collect()
+            object.iter().map(|(key, value)| (key.clone(), with_separate_bytes(value, separate))).collect()
         }
-        Value::Array(values) => values.iter().map(|value| with_bytes_beside(value, beside)).collect(),
+        Value::Array(values) => values.iter().map(|value| with_separate_bytes(value, separate)).collect(),
         other => other.clone(),
     }
 }
@@ -77,13 +77,13 @@ fn result(answer: &Response) -> Value {
     }
 }
 
-fn with_bytes_in_place(value: Value, beside: &[Vec<u8>]) -> Value {
+fn with_bytes_in_place(value: Value, separate: &[Vec<u8>]) -> Value {
     match value {
         Value::Object(object) => match object.get("\0bytes").and_then(Value::as_u64) {
-            Some(at) => written(&beside[at as usize]),
-            None => object.into_iter().map(|(key, value)| (key, with_bytes_in_place(value, beside))).collect(),
+            Some(at) => written(&separate[at as usize]),
+            None => object.into_iter().map(|(key, value)| (key, with_bytes_in_place(value, separate))).collect(),
         },
-        Value::Array(values) => values.into_iter().map(|value| with_bytes_in_place(value, beside)).collect(),
+        Value::Array(values) => values.into_iter().map(|value| with_bytes_in_place(value, separate)).collect(),
         other => other,
     }
 }

@@ -72,7 +72,7 @@ fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, ar
     Ok(match (method, &answer.bytes[..]) {
         ("tokensOf", [bytes]) => bytes.as_chunks().0.iter().map(|number| json!(u32::from_le_bytes(*number))).collect(),
         ("pathTokens" | "subtreeTokens", [bytes]) => {
-            // What is whole is written without a point, as JavaScript does.
+            // Whole numbers are written without a point, as in JavaScript.
             let number = |number: &[u8; 8]| match f64::from_le_bytes(*number) {
                 number if number.is_nan() => Value::Null,
                 number => json!(number as u64),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// The result of `truncateText`: what is left of the text, with the marker.
+/// The result of `truncateText`: the remaining text, with the marker.
 pub(crate) fn truncated(args: &[Value], answer: &Value) -> Value {
     let units: Vec<u16> = args[0].as_str().unwrap().encode_utf16().collect();
     let length = |name: &str| answer[name].as_u64().unwrap() as usize;

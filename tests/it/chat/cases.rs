@@ -49,7 +49,7 @@ fn the_format_is_found_by_shape() {
 }
 
 #[test]
-fn what_is_no_message_is_refused_by_its_index() {
+fn an_invalid_message_is_rejected_with_its_index() {
     let error = |messages: Value| fit(&messages, &json!({ "maxTokens": 9000 })).unwrap_err();
     for (bad, index) in [
         (json!([{ "role": "user", "content": "a" }, 7]), 1),
@@ -66,7 +66,7 @@ fn what_is_no_message_is_refused_by_its_index() {
 }
 
 #[test]
-fn a_limit_is_said_in_three_ways() {
+fn a_limit_has_three_forms() {
     let chat = json!([{ "role": "user", "content": "a" }]);
     let limit = |options: Value| fit(&chat, &options).unwrap().report["limit"].as_u64().unwrap();
     assert_eq!(limit(json!({ "maxTokens": 500 })), 500);
@@ -116,7 +116,7 @@ fn found(report: &Value) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn an_option_that_says_nothing_is_named() {
+fn an_ignored_option_is_reported() {
     let chat = json!([{ "role": "user", "content": "a" }]);
     let fitted = fit(&chat, &json!({ "maxTokens": 500, "tokenBuffer": 9 })).unwrap();
     assert_eq!(found(&fitted.report), [("option_ignored", "options.tokenBuffer")]);
@@ -124,7 +124,7 @@ fn an_option_that_says_nothing_is_named() {
     assert_eq!(found(&fitted.report), []);
 }
 
-/// A model brings its tokenizer. Where that is not loaded a fit goes on with estimates and says so, and a count is refused.
+/// A model selects its tokenizer. If it is not loaded, a fit estimates and reports that, and a count is an error.
 #[test]
 fn a_model_whose_vocabulary_is_not_loaded_is_estimated() {
     let chat = json!([{ "role": "user", "content": "a" }]);
@@ -179,7 +179,7 @@ fn images_cost_what_the_model_takes_for_them() {
     assert_eq!(image(json!({ "model": "gpt-4o" })), 765);
     assert_eq!(image(json!({ "model": "openai/gpt-5-mini" })), 1659);
     assert_eq!(image(json!({})), 2520);
-    // A format of every vendor's: the model says whose the image is.
+    // A format for every vendor: the model selects the price of the image.
     let parts = json!([{ "type": "text", "text": "" }, { "type": "image", "mimeType": "image/png", "data": png }]);
     let langchain = json!([{ "type": "human", "content": parts }]);
     let cost = |options: Value| count(&langchain, &options, &host).unwrap();
@@ -190,7 +190,7 @@ fn images_cost_what_the_model_takes_for_them() {
 }
 
 #[test]
-fn an_edit_says_how_many_stay() {
+fn an_edit_sets_how_many_stay() {
     for edit in ["toolResults", "toolCalls", "images"] {
         let chat = json!([{ "role": "user", "content": "a" }]);
         let error = fit(&chat, &json!({ "maxTokens": 9, "edits": { edit: { "keep": 1 } } })).unwrap_err();
@@ -294,7 +294,7 @@ fn a_thought_alone_goes_by_itself() {
     assert!(!json!(fitted.messages).to_string().contains("thinking"));
 }
 
-/// Anthropic merges turns of the assistant that are neighbours and wants a thought first; Gemini wants calls behind the user's turn.
+/// Anthropic merges turns of the assistant that are neighbours and wants a thought first; Gemini wants calls after the user's turn.
 #[test]
 fn what_goes_makes_no_neighbours_that_are_refused() {
     let user = |content: Value| json!({ "role": "user", "content": content });
@@ -302,7 +302,7 @@ fn what_goes_makes_no_neighbours_that_are_refused() {
     let call = |id: &str| json!({ "type": "tool_use", "id": id, "name": "f", "input": {} });
     let result = |id: &str| json!([{ "type": "tool_result", "tool_use_id": id, "content": "r" }]);
     let thinks = json!([{ "type": "thinking", "thinking": "t", "signature": "s" }, { "type": "text", "text": "so" }]);
-    // The call goes by an edit: it stays, since what is around it would be one turn.
+    // An edit would remove the call: it stays, since its neighbors would be one turn.
     let edits = json!({ "when": "always", "toolCalls": { "keepLast": 0 } });
     let chat = json!([
         user(json!("a")),
@@ -340,7 +340,7 @@ fn what_goes_makes_no_neighbours_that_are_refused() {
 }
 
 #[test]
-fn what_is_pinned_stays_behind_the_end() {
+fn pinned_messages_stay_after_the_end() {
     let chat = json!([
         { "role": "user", "content": "a" },
         { "role": "assistant", "content": "b" },
@@ -352,7 +352,7 @@ fn what_is_pinned_stays_behind_the_end() {
 }
 
 #[test]
-fn a_refusal_says_something() {
+fn a_refusal_is_content() {
     let call = json!({ "id": "a", "type": "function", "function": { "name": "f", "arguments": "{}" } });
     let chat = json!([
         { "role": "user", "content": "a" },
@@ -364,7 +364,7 @@ fn a_refusal_says_something() {
 }
 
 #[test]
-fn what_is_left_out_at_the_end_is_not_edited() {
+fn messages_omitted_at_the_end_are_not_edited() {
     let mut messages = write("openai", &finished(3));
     messages.push(json!({ "role": "user", "content": "go on" }));
     messages.extend(write("openai", &agent(2)).into_iter().skip(1).map(|mut message| {
@@ -654,7 +654,7 @@ fn the_limit_is_over_by_what_stays() {
 }
 
 #[test]
-fn tools_and_a_system_context_beside_the_messages_cost() {
+fn tools_and_a_system_context_next_to_the_messages_are_counted() {
     let chat = json!([{ "role": "user", "content": "a" }]);
     let tokens = |more: Value| fit(&chat, &more).unwrap().report["tokens"].clone();
     let plain = tokens(json!({ "maxTokens": 9000 }));
@@ -709,7 +709,7 @@ fn a_summary_stands_where_the_cut_was() {
             run(&json!(longer), json!({ "phase": "finish", "summaryText": "Still of rivers. ".repeat(100) })).unwrap();
         assert_eq!(json!(done.messages).to_string().matches("[Summary of").count(), 1, "{format}");
         assert!(done.report["tokens"]["total"].as_u64().unwrap() <= 500);
-        // Without a summary it is cut, and says so; a summary that is there already stays.
+        // Without a summary it is cut and reported; an existing summary stays.
         let failed = run(&json!(longer), json!({ "phase": "finish" })).unwrap();
         assert_eq!(failed.report["diagnostics"][0]["code"], "summary_failed", "{format}");
         assert_eq!(json!(failed.messages).to_string().matches("They spoke of a river").count(), 1, "{format}");
@@ -768,7 +768,7 @@ fn without_a_marker_the_conversation_begins_with_the_users_turn() {
     }
 }
 
-/// Anthropic takes instructions in the middle behind a user's turn and before an assistant's only.
+/// Anthropic accepts instructions in the middle only after a user's turn and before an assistant's.
 #[test]
 fn instructions_in_the_middle_stay_in_their_place() {
     let mut chat = Vec::new();
@@ -788,7 +788,7 @@ fn instructions_in_the_middle_stay_in_their_place() {
 
 /// Sizes as files say them; made by hand, a header each.
 #[test]
-fn an_image_costs_what_its_size_says() {
+fn an_image_costs_by_its_size() {
     let images = [
         ("iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAIAAAA=", "a PNG of 200 by 200"),
         ("R0lGODlhyADIAA==", "a GIF"),
@@ -806,7 +806,7 @@ fn an_image_costs_what_its_size_says() {
     assert_eq!(fit(&chat, &json!({ "maxTokens": 90_000 })).unwrap().report["tokens"]["messages"], 4784);
 }
 
-/// The first call of a turn of Gemini's has the signature of all; a call does not come behind the model's turn.
+/// The first call of a turn of Gemini's has the signature of all; a call cannot follow the model's turn.
 #[test]
 fn edits_leave_gemini_a_chat_that_it_takes() {
     let call = |name: &str, signature: Option<&str>| {
@@ -887,7 +887,7 @@ fn a_summary_has_room_and_leaves_some() {
 }
 
 #[test]
-fn a_limit_below_one_message_says_so() {
+fn a_limit_below_one_message_is_reported() {
     let error = fit(&json!([{ "role": "user", "content": "hello" }]), &json!({ "maxTokens": 1 })).unwrap_err();
     assert_eq!(error.code(), Code::ContextTooLong);
     assert!(error.to_string().contains("raise the limit"), "{error}");
@@ -925,7 +925,7 @@ fn a_fit_of_what_was_fitted_begins_with_the_user() {
                         !wants_user || begins.unwrap()["role"] == "user",
                         "{format} {limit} {round}: {messages:#?}"
                     );
-                    // A summary tells of what was before all that stays behind it.
+                    // A summary covers the messages before those that stay after it.
                     let told = messages.iter().position(|message| message.to_string().contains("Summary of the conv"));
                     if let Some(told) = told.filter(|_| fitted.report.get("added").is_some()) {
                         let first = messages.iter().position(|message| message.to_string().contains("river"));
@@ -988,7 +988,7 @@ fn langchains_calls_with_one_id_are_several() {
 
 /// What an edit frees is what the request has less of afterwards, messages of which nothing is left among it.
 #[test]
-fn an_edit_frees_what_it_says() {
+fn an_edit_frees_the_reported_tokens() {
     for format in FORMATS {
         let messages = json!(write(format, &agent(6)));
         let before = count(&messages, &json!({ "format": format }), &CallContext::default()).unwrap();
@@ -1029,9 +1029,9 @@ fn a_beginning_ends_as_it_is_asked_to() {
     assert!(found(&report).contains(&("role_not_found", "options.endOn")), "{report}");
 }
 
-/// What is pinned parts what is cut into two gaps, and only one has the marker.
+/// A pinned message divides the removed messages into two gaps, and only one has the marker.
 #[test]
-fn pinned_turns_of_the_model_stand_behind_the_users() {
+fn pinned_turns_of_the_model_follow_a_user_turn() {
     let user = |text: String| json!({ "role": "user", "content": text });
     let model = |text: &str| json!({ "role": "assistant", "content": text });
     let chat = json!([user(long(0)), model("pin"), user(long(1)), model("y"), user("z".to_owned())]);

@@ -20,7 +20,7 @@ impl Converted {
         self.diagnostics.iter().map(|found| found["code"].as_str().unwrap()).collect()
     }
 
-    /// What is worse than worth knowing.
+    /// Diagnostics above the severity `info`.
     fn warnings(&self) -> Vec<&str> {
         let warnings = self.diagnostics.iter().filter(|found| found["severity"] != "info");
         warnings.map(|found| found["message"].as_str().unwrap()).collect()
@@ -40,10 +40,10 @@ fn convert(messages: &Value, from: Option<&str>, to: &str) -> Converted {
     }
 }
 
-/// What is said and done in a chat, whatever its format: texts with their roles, calls, results, images, thoughts.
+/// The content of a chat, whatever its format: texts with their roles, calls, results, images, thoughts.
 fn said(messages: &[Value], system: Option<&str>) -> Vec<String> {
     let mut out: Vec<String> = system.map(|text| format!("system: {text}")).into_iter().collect();
-    // Results stand behind all that the answer with their calls says.
+    // Results follow the whole answer with their calls.
     for message in messages {
         let role = match (message["role"].as_str(), message["type"].as_str()) {
             (Some("model"), _) | (_, Some("ai" | "reasoning" | "thought" | "model_output" | "function_call")) => {
@@ -175,7 +175,7 @@ fn said_in(role: &str, value: &Value, out: &mut Vec<String>, results: &mut Vec<S
     }
 }
 
-/// Whether a format says a thought without its vendor's proof.
+/// Whether a format can hold reasoning without its signature.
 fn takes_thoughts(format: &str) -> bool {
     !matches!(format, "openai" | "openai-responses" | "anthropic" | "gemini-interactions")
 }
@@ -203,9 +203,9 @@ fn without_ids(said: Vec<String>) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(30)))]
 
-    /// What is said and done comes through, from every format to every other and back.
+    /// The content survives, from every format to every other and back.
     #[test]
-    fn conversion_keeps_what_is_said(turns in turns()) {
+    fn conversion_keeps_the_content(turns in turns()) {
         for from in FORMATS {
             let messages = write(from, &turns);
             for to in FORMATS {
@@ -244,7 +244,7 @@ proptest! {
 }
 
 #[test]
-fn each_format_is_written_as_its_own_says() {
+fn each_format_is_written_in_its_documented_form() {
     let turns = [
         Turn::System("Be brief.".to_owned()),
         Turn::Look("What is this?".to_owned()),
@@ -333,7 +333,7 @@ fn proofs_of_thoughts_go_where_they_are_known() {
 }
 
 #[test]
-fn what_has_no_place_is_told() {
+fn inexpressible_content_of_a_chat_is_reported() {
     let chat = json!([
         { "role": "user", "name": "ann", "content": [
             { "type": "text", "text": "a", "cache_control": { "type": "ephemeral" } },
@@ -368,7 +368,7 @@ fn what_has_no_place_is_told() {
 }
 
 #[test]
-fn results_say_what_they_said() {
+fn results_keep_their_texts() {
     let png = "iVBORw0KGgo=";
     let failed = json!([
         { "role": "user", "content": "a" },
@@ -521,7 +521,7 @@ fn a_chat_is_a_tree_and_a_tree_a_chat() {
         let back = call("loomTreeToChat", &[result["tree"].clone(), options], None).unwrap();
         let came = said(back["messages"].as_array().unwrap(), None);
         let mut whole = said(messages.as_array().unwrap(), None);
-        // A tree has one system context, and joins what one says in a row.
+        // A tree has one system context, and joins consecutive texts of one author.
         let signs = matches!(*format, "anthropic" | "gemini-interactions");
         whole.retain(|it| takes_thoughts(format) || signs || !it.starts_with("thought "));
         let came = if *format == "gemini" {
@@ -612,7 +612,7 @@ fn calls_with_one_id_get_their_results_in_order() {
 }
 
 #[test]
-fn a_call_that_was_denied_says_so() {
+fn a_denied_call_has_a_text() {
     for (approval, said) in [
         (json!({ "id": "p", "approved": false, "reason": "not today" }), "not today"),
         (json!({ "id": "p", "approved": false }), "Tool execution denied."),
@@ -629,7 +629,7 @@ fn a_call_that_was_denied_says_so() {
 }
 
 #[test]
-fn messages_that_say_nothing_are_told() {
+fn empty_messages_are_reported() {
     let chat = json!([
         { "role": "user", "content": "a" },
         { "role": "assistant", "content": "" },
@@ -668,7 +668,7 @@ fn langchains_older_calls_and_streamed_ones_are_read() {
 
 /// DeepSeek's, OpenRouter's and LiteLLM's fields for thoughts.
 #[test]
-fn thoughts_beside_the_content_are_read_once() {
+fn thoughts_next_to_the_content_are_read_once() {
     let said = "hm ".repeat(50);
     let signed = json!([{ "type": "thinking", "thinking": said, "signature": "c2ln" }]);
     let detailed =
@@ -786,7 +786,7 @@ fn an_opaque_signature_of_a_tree_stands_for_every_vendor() {
     }
 }
 
-/// Gemini refuses calls of its newer models without a signature, unless it is told so.
+/// Gemini rejects calls of its newer models without a signature, unless a placeholder is set.
 #[test]
 fn calls_of_others_are_marked_for_gemini() {
     let done = convert(&tool_turn(), None, "gemini");
@@ -798,11 +798,11 @@ fn calls_of_others_are_marked_for_gemini() {
 }
 
 #[test]
-fn options_of_a_provider_are_told_by_name() {
-    let beside = json!({ "anthropic": { "cacheControl": { "type": "ephemeral" } }, "openai": { "itemId": "rs_1", "reasoningEncryptedContent": null } });
+fn options_of_a_provider_are_reported_by_name() {
+    let options = json!({ "anthropic": { "cacheControl": { "type": "ephemeral" } }, "openai": { "itemId": "rs_1", "reasoningEncryptedContent": null } });
     let chat = json!([
         { "role": "user", "content": "q" },
-        { "role": "assistant", "content": [{ "type": "reasoning", "text": "hm", "providerOptions": beside }, { "type": "text", "text": "a" }] },
+        { "role": "assistant", "content": [{ "type": "reasoning", "text": "hm", "providerOptions": options }, { "type": "text", "text": "a" }] },
     ]);
     let done = convert(&chat, Some("ai-sdk"), "ai-sdk-ui");
     let told: Vec<&str> =
@@ -811,14 +811,14 @@ fn options_of_a_provider_are_told_by_name() {
         told,
         ["the field `providerOptions.anthropic.cacheControl`", "the field `providerOptions.openai.itemId`"]
     );
-    // A proof with its item is kept, and says nothing.
+    // A signature with its item is kept, without a report.
     let mut sealed = chat;
     sealed[1]["content"][0]["providerOptions"] =
         json!({ "openai": { "itemId": "rs_1", "reasoningEncryptedContent": "x" } });
     assert_eq!(convert(&sealed, Some("ai-sdk"), "ai-sdk-ui").diagnostics, Vec::<Value>::new());
 }
 
-/// A thought of which there is nothing, no text and no proof that the target knows, is told and not written.
+/// Reasoning without a text and without a signature that the target accepts is reported and left out.
 #[test]
 fn an_empty_thought_is_left_out() {
     let node = |id: &str, author: &str, content: Value| json!({ "id": id, "authorType": author, "content": content });

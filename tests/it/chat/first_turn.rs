@@ -134,7 +134,7 @@ fn other_vendors_take_any_first_turn() {
 
 /// A greeting goes where something else changes; the marker stands in its place and is the only one.
 #[test]
-fn a_greeting_goes_once_something_changes() {
+fn a_greeting_is_removed_with_the_first_change() {
     let messages = talk(true, 20);
     let whole = fit(&json!(messages), &json!({ "maxTokens": 90_000 })).unwrap();
     assert_eq!(whole.messages, messages);
@@ -158,7 +158,7 @@ fn a_greeting_goes_once_something_changes() {
             assert_eq!(fitted.report["messages"][0]["reason"], "firstTurn");
         }
     }
-    // One that is pinned stays behind the marker.
+    // A pinned one stays after the marker.
     for pin in [json!({ "pinned": [0] }), json!({ "keepFirst": 1 })] {
         let mut options = json!({ "maxTokens": 400 });
         options.as_object_mut().unwrap().extend(pin.as_object().unwrap().clone());
@@ -216,7 +216,7 @@ fn chat(numbers: &mut Numbers) -> Vec<Turn> {
     turns
 }
 
-/// However a history is sliced, what is changed of it is legal afterwards.
+/// However a history is sliced, the changed part is valid afterwards.
 #[test]
 fn slices_of_chats_are_legal_once_they_are_fitted() {
     let mut numbers = Numbers(11);

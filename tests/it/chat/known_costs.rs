@@ -18,7 +18,7 @@ fn chat() -> Value {
 }
 
 #[test]
-fn an_unchanged_message_costs_what_the_caller_says() {
+fn an_unchanged_message_has_the_callers_cost() {
     let costs = [10, 0, 7, 1_000_000, 13];
     let fitted = fit(&chat(), &json!({ "maxTokens": 2_000_000, "costs": costs })).unwrap();
     let rows = fitted.report["messages"].as_array().unwrap();
@@ -28,7 +28,7 @@ fn an_unchanged_message_costs_what_the_caller_says() {
 }
 
 #[test]
-fn what_is_cut_follows_from_the_costs() {
+fn the_cut_follows_from_the_costs() {
     let options = |costs: Value| json!({ "maxTokens": 100, "truncationStrategy": "rollingWindow", "truncationMarker": "", "costs": costs });
     let kept = |costs: Value| {
         let fitted = fit(&chat(), &options(costs)).unwrap();

@@ -12,7 +12,7 @@ fn call(name: &str, messages: &Value, options: &Value) -> Result<(), Error> {
     call.answer(&mut (), &request, &[], &CallContext::default()).map(drop)
 }
 
-/// What every call says of such a value, at this path.
+/// The error of every call for such a value, at this path.
 fn refused(error: &Error, path: &str) {
     let place = error.details()["path"].as_str().unwrap_or_default().to_owned();
     assert!(matches!(error.code(), Code::InvalidInput | Code::UnknownValue), "{error}");
@@ -64,7 +64,7 @@ fn tools_and_a_system_context_of_another_type_are_refused() {
     }
 }
 
-/// A chat that goes on says so at once.
+/// A resident chat reports it at once.
 #[test]
 fn a_chat_refuses_them_when_it_is_made() {
     for (field, value) in [("tools", json!("[]")), ("tools", json!(5)), ("system", json!(5)), ("system", json!([5]))] {
@@ -103,7 +103,7 @@ fn tools_by_name_are_those_of_the_ai_sdk() {
 fn every_option_of_another_type_is_refused() {
     let chat = json!([{ "role": "user", "content": "Hi." }]);
     let values = [json!(5), json!("five"), json!(true), json!([{}]), json!({ "five": 5 })];
-    // Which of these each option takes; what is not known within an object is a diagnostic.
+    // Which of these each option accepts; an unknown field of an object is a diagnostic.
     let options: &[(&str, &[usize])] = &[
         ("format", &[]),
         ("maxTokens", &[0]),

@@ -49,7 +49,7 @@ pub(crate) fn fit(messages: &Value, options: &Value) -> Result<Fitted, Error> {
 }
 
 pub(crate) fn fit_with(messages: &Value, options: &Value, host: &CallContext) -> Result<Fitted, Error> {
-    // The halves around a summary stand beside the options.
+    // The halves around a summary are next to the options.
     let mut request = json!({ "messages": messages, "options": options });
     for name in ["phase", "summaryText", "target"] {
         if let Some(value) = request["options"].as_object_mut().and_then(|options| options.remove(name)) {

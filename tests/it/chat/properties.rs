@@ -38,7 +38,7 @@ fn turn() -> impl Strategy<Value = Turn> {
     ]
 }
 
-/// A conversation that begins with the user, with an id for each call, and where it is said with a last call that is open.
+/// A conversation that begins with the user, with an id for each call and, if requested, an open last call.
 pub(super) fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let first = (proptest::option::of(text()), text());
     (first, prop::collection::vec(turn(), 0..14), any::<bool>()).prop_map(|((system, user), rest, open)| {
@@ -141,7 +141,7 @@ fn check(
         };
         prop_assert_eq!(&row["fate"], fate, "{}", row);
         prop_assert_eq!(&row["index"], at);
-        // What is summarized needs no reason, nor does what lost a part to the summary.
+        // Summarized messages need no reason, nor do those that lost a part to the summary.
         let of_parts = row["parts"].as_array().into_iter().flatten();
         let is_summarized = of_parts.chain([row]).any(|part| part["fate"] == "summarized");
         prop_assert!(is_summarized || (fate == "kept") == row.get("reason").is_none(), "{}", row);

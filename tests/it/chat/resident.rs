@@ -1,4 +1,4 @@
-//! The chat that goes on: after any changes it gives what `fitMessages` gives for the same messages.
+//! The resident chat: after any changes it returns the result of `fitMessages` for the same messages.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -179,7 +179,7 @@ impl Kept {
     }
 }
 
-/// What is done to a chat. Numbers are shares of its length.
+/// A change of a chat. Numbers are shares of its length.
 #[derive(Clone, Debug)]
 enum Step {
     Append(usize),
@@ -345,7 +345,7 @@ fn every_short_text_grows_exactly() {
                         counter.count(&text),
                         "{name} {text:?}"
                     );
-                    // What is behind it tells whether it ended where it seemed to.
+                    // The text after it shows whether it ended there.
                     text.shrink_to_fit();
                     longer.push((text, incremental));
                 }
@@ -374,7 +374,7 @@ impl Counter for Asked {
 }
 
 #[test]
-fn a_turn_counts_what_is_new() {
+fn a_turn_counts_only_new_text() {
     let asked = Rc::new(Asked::default());
     let host = CallContext { counter: Some(Rc::<Asked>::clone(&asked)), ..CallContext::default() };
     // The edges of the gap are filled again by each fit, which counts what they are shortened to.
@@ -390,7 +390,7 @@ fn a_turn_counts_what_is_new() {
 }
 
 #[test]
-fn what_is_repaired_is_told_where_it_stands() {
+fn repairs_are_reported_at_their_place() {
     let mut kept = Kept::new(json!({ "maxTokens": 4000 }), CallContext::default(), None);
     let good = json!({ "role": "user", "content": "hi" });
     kept.splice(0, 0, &[good.clone(), good.clone()]).unwrap();

@@ -217,7 +217,7 @@ fn a_branch_after_the_last_step_keeps_what_was_done() {
 }
 
 #[test]
-fn what_is_no_state_begins_afresh_and_is_reported() {
+fn an_invalid_state_is_reported_and_the_fit_starts_from_scratch() {
     let mut series = started(json!({ "maxTokens": 1_000, "format": "anthropic" }));
     for _ in 0..20 {
         let fitted = series.request();
@@ -569,7 +569,7 @@ fn thoughts_appended_before_an_edit_go() {
         messages[edited] = question("another");
         let fitted = fit(&json!(messages), &options(&state)).unwrap();
         assert_eq!(signatures(&fitted.messages), expected);
-        // What is made after that is valid.
+        // The next one is valid.
         messages.extend([thought(2), question("Q3")]);
         let next = fit(&json!(messages), &options(&fitted.state)).unwrap();
         assert_eq!(signatures(&next.messages), [expected, vec!["s2"]].concat());

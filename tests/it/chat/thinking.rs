@@ -50,7 +50,7 @@ fn from_compaction(messages: &[Value]) -> &[Value] {
     &messages[messages.iter().rposition(has).unwrap_or(0)..]
 }
 
-/// The signatures that the vendor refuses in what is sent: all were valid in the conversation as it was. A block is valid if its prefix is
+/// The signatures that the vendor rejects in the sent messages: all were valid in the original conversation. A block is valid if its prefix is
 /// unchanged, and if of the thinking before it only the beginning is missing.
 pub(super) fn refused(original: &[Value], sent: &[Value]) -> Vec<String> {
     let (whole, rest) = (signed(original), signed(from_compaction(original)));
@@ -204,9 +204,9 @@ fn sealed() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-/// What the target's or the container's `thinking` says stays next to what drops blocks.
+/// The `thinking` of the target or the container stays next to the option that drops blocks.
 #[test]
-fn the_fields_that_drop_blocks_keep_what_the_request_says_of_thinking() {
+fn fields_that_drop_blocks_keep_the_thinking_of_the_request() {
     let messages = steps(60);
     let options = json!({ "maxTokens": 6000, "preservedThinking": "dropBlock", "model": "claude-opus-5-5" });
     let fields = |thinking: Value| {
@@ -230,7 +230,7 @@ fn the_fields_that_drop_blocks_keep_what_the_request_says_of_thinking() {
 }
 
 #[test]
-fn the_target_says_whether_thinking_is_preserved() {
+fn the_target_sets_whether_thinking_is_preserved() {
     let messages = steps(60);
     let refused_of = |target: Value| {
         let fitted = fit(&json!(messages), &json!({ "maxTokens": 6000, "target": target })).unwrap();
@@ -473,7 +473,7 @@ proptest! {
         if whole <= limit && edits.is_null() && !is_repaired {
             prop_assert_eq!(&fitted.messages, &messages);
         }
-        // With `keep` what is refused is reported, and nothing else.
+        // With `keep` rejected blocks are reported, and nothing else.
         options["preservedThinking"] = json!("keep");
         let Ok(kept) = fit(&chat, &options) else { return Ok(()) };
         let told: Vec<String> = reported(&kept).iter().map(|found| {

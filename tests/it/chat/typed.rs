@@ -367,7 +367,7 @@ fn a_chat_may_find_its_format_late() {
 }
 
 #[test]
-fn a_summary_stands_for_what_is_removed() {
+fn a_summary_replaces_removed_messages() {
     let long = "The river was low that summer. ".repeat(9);
     let messages: Vec<Value> = (0..12).map(|_| user(&long)).collect();
     let options = FitOptions { max_tokens: Some(400), summary_tokens: Some(60), ..FitOptions::default() };

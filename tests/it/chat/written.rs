@@ -15,7 +15,7 @@ pub(crate) const FORMATS: &[&str] = &[
     "langchain",
 ];
 
-/// Something that is said or done.
+/// A text, a call or another part of a chat.
 #[derive(Clone, Debug)]
 pub(crate) enum Turn {
     System(String),

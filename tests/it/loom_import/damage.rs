@@ -1,6 +1,6 @@
 //! Damaged files, and very large ones.
 
-#![expect(clippy::disallowed_types, reason = "what takes the square of a file's size is told by a clock")]
+#![expect(clippy::disallowed_types, reason = "only a clock shows quadratic time")]
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
 fn check(file: &[u8], options: &ImportOptions) {
     let Ok(import) = import_loom(file, options) else { return };
     if import.format == FileFormat::Ctxweave {
-        // Returned unchanged, whatever the loom says of it.
+        // Returned unchanged, whatever the loom declares.
         return;
     }
     let import = serde_json::to_value(&import).unwrap();
@@ -257,7 +257,7 @@ fn large(size: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// `CTXWEAVE_SIZE` makes the files larger, in megabytes, and tells the times.
+/// `CTXWEAVE_SIZE` makes the files larger, in megabytes, and prints the times.
 #[test]
 fn large_files_take_linear_time() {
     let megabytes: Option<usize> = std::env::var("CTXWEAVE_SIZE").ok().and_then(|size| size.parse().ok());

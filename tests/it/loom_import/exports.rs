@@ -1,4 +1,4 @@
-//! What is exported comes in again as it was.
+//! An export is imported again unchanged.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ fn exports_are_what_the_programs_take() {
     }
 }
 
-/// A change that was made in the other program is kept, and so is what that says nothing of.
+/// A change made in the other program is kept, and so is data that it does not have.
 #[test]
 fn what_was_edited_elsewhere_counts() {
     let tree = json!({ "title": "T", "nodes": [
@@ -244,7 +244,7 @@ proptest! {
             let again = import(&file, format);
             let found = &again["trees"][0];
             let (mut found_tree, mut tree) = (in_order(&found["tree"]), in_order(&tree));
-            // Where a node stands among others is said for those that follow one another.
+            // The position of a node among its siblings is stated for consecutive ones.
             found_tree["siblings"].take();
             tree["siblings"].take();
             prop_assert_eq!(&found_tree, &tree, "{}: {}", format, file);
@@ -281,7 +281,7 @@ fn nodes_keep_the_order_of_the_file() {
 
 /// A tree of ctxweave comes in as it is.
 #[test]
-fn own_trees_are_returned_unchanged() {
+fn loom_trees_are_returned_unchanged() {
     for (name, imported) in trees() {
         let again = call("importLoom", &[imported["tree"].clone()], None).unwrap();
         assert_eq!(again["format"], "ctxweave", "{name}");

@@ -1,4 +1,4 @@
-//! MiniLoom's patches, beside a naive model that keeps every node's whole text.
+//! MiniLoom's patches, compared with a naive model that keeps the whole text of every node.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn steps() -> impl Strategy<Value = Vec<(usize, u8, usize, usize)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(200)))]
 
-    /// The texts on the way to a node are together its whole text, however it was made; what goes on from its parent follows it, and
+    /// The texts on the way to a node are together its whole text, however it was made; its children follow it, and
     /// what does not is an edit of it.
     #[test]
     fn patches_make_the_texts_that_a_naive_model_has(steps in steps()) {

@@ -71,7 +71,7 @@ fn path_to(tree: &Value, tip: &str) -> Vec<String> {
     path
 }
 
-/// Each tree is one that every other call takes, from each of its nodes, and says what the path says.
+/// Every other call accepts each tree, from each of its nodes, with the texts of the path.
 #[test]
 fn imported_trees_assemble() {
     let mut count = 0;
@@ -139,7 +139,7 @@ fn strings(value: &Value, skip: &dyn Fn(&str, &Value) -> bool, found: &mut BTree
     }
 }
 
-/// Every text of a file is in what it becomes, but for keys to services and what the file says twice.
+/// Every text of a file is in what it becomes, except keys to services and duplicated texts.
 #[test]
 fn an_import_drops_nothing() {
     for (name, args, result) in fixtures() {
@@ -297,7 +297,7 @@ pub(crate) fn in_order(tree: &Value) -> Value {
     let mut siblings: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for edge in tree["edges"].as_array().unwrap() {
-        // Of several edges to one node the first says where it stands.
+        // Of several edges to one node the first sets its position.
         if seen.insert(edge["targetNodeId"].to_string()) {
             siblings.entry(edge["sources"][0]["nodeId"].to_string()).or_default().push(edge["targetNodeId"].clone());
         }

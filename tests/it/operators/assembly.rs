@@ -92,9 +92,9 @@ fn every_combination_assembles_as_the_rules_say() {
     }
 }
 
-/// A text with a line that is one of the headings goes in as it is, and is said, as in folders.
+/// A text with a line that equals a heading is inserted unchanged and reported, as in folders.
 #[test]
-fn texts_with_the_headings_in_them_are_said() {
+fn texts_with_headings_are_reported() {
     let mut request = request(&operator(Inherit::Full, Some(Format::FullOutput), Fresh::Enabled));
     request.parent_context = Some("a\n  ## Inherited Context \n```\n## Task\n```\n".to_owned());
     request.previous_outputs = vec![output("s", "## Task\n## Other", None)];
@@ -148,9 +148,9 @@ fn full_takes_the_parent_as_it_is() {
     let result = finish(asked(&full).state, answer());
     assert_eq!(result.inherited.as_deref(), Some(parent));
     assert!(result.context.starts_with(parent));
-    // Whatever the memory system says of it.
-    let says = MemoryAnswer { inherited: Some("less".to_owned()), ..answer() };
-    assert_eq!(finish(asked(&full).state, says).inherited.as_deref(), Some(parent));
+    // Whatever the memory system answers.
+    let memory = MemoryAnswer { inherited: Some("less".to_owned()), ..answer() };
+    assert_eq!(finish(asked(&full).state, memory).inherited.as_deref(), Some(parent));
 }
 
 // none: the parent context is absent.
@@ -184,7 +184,7 @@ fn subset_is_a_filter() {
     assert_eq!(question.purpose, Purpose::FilterAndMatch);
     let result = finish(question.state.clone(), answer());
     assert_eq!((result.inherited, result.fresh.as_deref()), (None, Some("FOUND")));
-    // A memory system that tells the two apart is heard.
+    // A memory system that distinguishes the two takes precedence.
     let apart = MemoryAnswer { inherited: Some("KEPT".to_owned()), ..answer() };
     let result = finish(question.state.clone(), apart);
     assert_eq!((result.inherited.as_deref(), result.fresh.as_deref()), (Some("KEPT"), Some("FOUND")));
@@ -214,7 +214,7 @@ fn matches_are_untouched() {
 
 // `notes_only` keeps each step's notes, `full_output` its whole output, each under its step id.
 #[test]
-fn steps_without_notes_are_said() {
+fn steps_without_notes_are_reported() {
     let mut request = request(&operator(Inherit::None, Some(Format::NotesOnly), Fresh::Disabled));
     request.previous_outputs = vec![output("a", "A", None), output("b", "B", Some("note")), output("c", "C", Some(""))];
     let result = ready(&request);

@@ -183,12 +183,12 @@ fn bytes_that_are_not_utf8_are_refused() {
         let xml = format!("\u{FEFF}<?xml version=\"1.0\" encoding=\"{said}\"?><task/>");
         parse_bytes(xml.as_bytes(), &ParseOptions::default()).unwrap();
     }
-    // A string has no encoding any more, whatever it says.
+    // A string has no encoding any more, whatever it declares.
     parse_task("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><task/>", &ParseOptions::default()).unwrap();
 }
 
 #[test]
-fn what_is_well_formed_is_not_refused() {
+fn well_formed_input_is_accepted() {
     let fine = [
         "<task/>",
         "<task></task >",

@@ -42,7 +42,7 @@ fn found(parsed: &ParsedTask) -> Vec<String> {
         .collect()
 }
 
-/// The settings in force in words, with `*` behind what is a default: `full true* notes_only* enabled`; `-` for none.
+/// The settings in force in words, with `*` after a default: `full true* notes_only* enabled`; `-` for none.
 fn settings(operator: &Operator) -> String {
     let (settings, origins) = (operator.context_management, operator.origins);
     let cells = [

@@ -75,7 +75,7 @@ fn task() -> impl Strategy<Value = String> {
     })
 }
 
-/// What is in force in a task and all that is in it.
+/// The settings in force in a task and in all tasks within it.
 fn in_force(task: &Task) -> Vec<(String, String)> {
     explain(task)
         .iter()

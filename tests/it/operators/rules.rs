@@ -287,7 +287,7 @@ fn values_are_compared_without_white_space_around_them() {
     let nested = parse(&with_block("atomic", "<inherit_context><b>full</b></inherit_context>"));
     assert_eq!(found(&nested), ["invalid_value error 1:58"]);
     assert_eq!(settings(&nested.task.operator), "none! - - enabled*");
-    // An invalid setting is reported once: nothing is said of what follows from it.
+    // An invalid setting is reported once, without its consequences.
     let invalid = "<inherit_context>full</inherit_context><accumulate_data>yes</accumulate_data><accumulation_format>full_output</accumulation_format>";
     assert_eq!(found(&parse(&with_block("sequential", invalid))), ["invalid_value error 1:101"]);
 }
@@ -440,7 +440,7 @@ fn what_stands_twice_counts_once() {
 }
 
 #[test]
-fn what_stands_in_the_wrong_place_is_said() {
+fn misplaced_elements_are_reported() {
     let cases = [
         ("<task type='atomic'><steps><task/></steps></task>", vec!["misplaced_element warning 1:21"]),
         ("<task type='sequential'><inner_task/></task>", vec!["misplaced_element warning 1:25"]),

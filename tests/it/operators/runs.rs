@@ -75,7 +75,7 @@ fn a_sequence_runs_step_by_step() {
 }
 
 #[test]
-fn what_a_sequence_accumulates_is_its_own_affair() {
+fn a_sequence_accumulates_on_its_own() {
     let notes = SEQUENCE.replace("full_output", "notes_only");
     let run = sequence(&notes).record(context("OWN")).unwrap().record(out("ONE", "one")).unwrap();
     assert_eq!(sees(&run.next()), "### a\n\none");
@@ -237,7 +237,7 @@ fn a_failed_input_keeps_what_was_done() {
 }
 
 #[test]
-fn a_run_says_what_it_waits_for() {
+fn a_run_names_its_open_task() {
     let run = sequence(SEQUENCE);
     let error = run.clone().record(out("ONE", "")).unwrap_err();
     let details = |error: &ctxweave::Error| (error.details()["expected"].clone(), error.details()["given"].clone());

@@ -50,7 +50,7 @@ fn every_text_counts_against_the_bound_on_input() {
 
 /// A counter of the caller's own, which the state does not carry and the second step is given once more.
 #[test]
-fn a_counter_of_ones_own_counts_a_context() {
+fn a_custom_counter_counts_a_context() {
     #[derive(Debug)]
     struct Letters;
     impl Counter for Letters {
@@ -127,7 +127,7 @@ fn found(diagnostics: &Value) -> Vec<String> {
 }
 
 #[test]
-fn options_that_are_not_known_are_reported_where_there_are_diagnostics() {
+fn unknown_options_are_diagnostics_in_results_with_diagnostics() {
     let settings = json!({ "inheritcontext": "none", "freshContext": "disabled" });
     let mut request = json!({
         "task": { "contextManagement": settings, "note": "a task may hold more" },
@@ -155,7 +155,7 @@ fn options_that_are_not_known_are_reported_where_there_are_diagnostics() {
 }
 
 #[test]
-fn options_that_are_not_known_are_refused_where_there_are_none() {
+fn unknown_options_are_errors_in_results_without_diagnostics() {
     let task = json!({ "type": "sequential", "steps": [{ "contextManagement": { "fresh": "disabled" } }] });
     for (name, request, path) in [
         ("explainTask", task.clone(), "steps[0].contextManagement.fresh"),

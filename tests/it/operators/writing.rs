@@ -32,7 +32,7 @@ fn blocks_are_completed_in_their_own_manner() {
             "<task type='atomic'>\n  <context_management>\n  </context_management>\n</task>",
             "<task type='atomic'>\n  <context_management>\n    <inherit_context>full</inherit_context>\n    <fresh_context>enabled</fresh_context>\n  </context_management>\n</task>",
         ),
-        // What is wrong is left for its author; a format that would mean nothing is not written.
+        // Errors are left to the author; a format without effect is not written.
         (
             "<task type='sequential'><context_management><inherit_context>FULL</inherit_context><accumulate_data>false</accumulate_data><fresh_context>enabled</fresh_context></context_management></task>",
             "<task type='sequential'><context_management><inherit_context>FULL</inherit_context><accumulate_data>false</accumulate_data><fresh_context>enabled</fresh_context></context_management></task>",
@@ -44,7 +44,7 @@ fn blocks_are_completed_in_their_own_manner() {
         ),
     ] {
         assert_eq!(written(xml), expected);
-        assert_eq!(written(expected), expected, "what is written needs nothing more");
+        assert_eq!(written(expected), expected, "the output is complete");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/commits/artifact.rs`.
+//! Unit tests of private items in `src/commits/artifact.rs`.
 
 use super::*;
 

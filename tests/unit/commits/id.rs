@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/commits/id.rs`.
+//! Unit tests of private items in `src/commits/id.rs`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/folders/items.rs`.
+//! Unit tests of private items in `src/folders/items.rs`.
 
 use super::*;
 

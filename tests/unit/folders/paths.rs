@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/folders/paths.rs`.
+//! Unit tests of private items in `src/folders/paths.rs`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/folders/render.rs`.
+//! Unit tests of private items in `src/folders/render.rs`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/json/number.rs`.
+//! Unit tests of private items in `src/json/number.rs`.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn check(text: &str) {
     assert_eq!(float(text).map(f64::to_bits), expected.map(f64::to_bits), "{text}: {expected:?}");
 }
 
-/// The decimal number in the middle of two others that have as many digits behind the point.
+/// The decimal number in the middle of two others with as many digits after the point.
 fn middle(one: &str, other: &str) -> String {
     let mut carry = 0;
     let mut middle = String::new();

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/json/value.rs`.
+//! Unit tests of private items in `src/json/value.rs`.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn texts_may_stand_as_they_are() {
         let plain = serde_json::json!({ "list": texts, "text": "x\"y" }).to_string();
         assert_eq!(value.json(), plain.replace("\"y\"}", "\"y\",\"n\":1.50}"));
     });
-    assert!(Document::read(&json.as_bytes()[1..], &[]).is_err(), "only where it is said");
+    assert!(Document::read(&json.as_bytes()[1..], &[]).is_err(), "only at the given place");
     for at in 0..json.len() {
         // Whatever is missing or damaged is an error at most.
         let _ = Document::read(&json.as_bytes()[..at], &[]).map(|document| document.root().to_json());
@@ -130,7 +130,7 @@ fn what_serde_json_reads_is_read_the_same() {
 }
 
 #[test]
-fn what_is_no_json_is_refused_with_its_place() {
+fn invalid_json_is_rejected_with_its_place() {
     let refused =
         r#"[ { [1,] [,1] {"a"} {"a":} {a:1} {"a":1,} 01 1. - 1e +1 nul truee " "\x" "\u12" [1]] NaN 'a' ] {] [}"#;
     for text in refused.split(' ').chain(["", " ", "[1 2]", "\"\n\"", "1 1"]) {
@@ -165,7 +165,7 @@ fn errors_name_the_path() {
 }
 
 #[test]
-fn options_that_are_not_known_are_named() {
+fn unknown_options_are_named() {
     with(r#"{"maxtokens":1,"zzzzzzzz":2,"limit":3}"#, |root| {
         let root = root.object("options").unwrap();
         let mut found = Vec::new();

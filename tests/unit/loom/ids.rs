@@ -1,9 +1,9 @@
-//! Unit tests of what is private in `src/loom/ids.rs`.
+//! Unit tests of private items in `src/loom/ids.rs`.
 
 use super::*;
 use std::collections::BTreeMap;
 
-/// Adds, finds and removes in a random order, beside a map. All ids of one group have one quick hash.
+/// Adds, finds and removes in a random order, compared with a map. All ids of a group have one quick hash.
 #[test]
 fn does_as_a_map_does() {
     let colliding = colliding(50);

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/prompt/cache.rs`.
+//! Unit tests of private items in `src/prompt/cache.rs`.
 
 use super::*;
 

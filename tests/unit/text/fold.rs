@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/text/fold.rs`.
+//! Unit tests of private items in `src/text/fold.rs`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/tokens/bpe/caching.rs`.
+//! Unit tests of private items in `src/tokens/bpe/caching.rs`.
 
 use serde_json::{Map, json};
 

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/tokens/search.rs`.
+//! Unit tests of private items in `src/tokens/search.rs`.
 
 use super::*;
 use std::cell::RefCell;
@@ -31,7 +31,7 @@ fn a_good_guess_looks_at_nothing_much_larger() {
 }
 
 #[test]
-fn says_when_nothing_fits() {
+fn reports_that_nothing_fits() {
     assert_eq!(largest(1, 10, 5, 0, |keep| keep as u64), None);
     assert_eq!(largest(3, 2, 2, 9, |keep| keep as u64), None);
     assert_eq!(largest(0, 0, 0, 0, |_| 0), Some(0));

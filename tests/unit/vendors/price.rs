@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/vendors/price.rs`.
+//! Unit tests of private items in `src/vendors/price.rs`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/workspace/brief.rs`.
+//! Unit tests of private items in `src/workspace/brief.rs`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/loom/aware/header.rs`.
+//! Unit tests of private items in `src/loom/loom_context/header.rs`.
 
 use super::*;
 

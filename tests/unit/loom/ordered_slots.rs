@@ -1,8 +1,8 @@
-//! Unit tests of what is private in `src/loom/sequence.rs`.
+//! Unit tests of private items in `src/loom/ordered_slots.rs`.
 
 use super::*;
 
-/// Puts and takes places in a random order, beside a plain list.
+/// Adds and removes places in a random order, compared with a plain list.
 #[test]
 fn does_as_a_list_does() {
     let mut next = crate::sorted_index::random_numbers();
