@@ -49,11 +49,11 @@ struct Finding {
     agents: Vec<String>,
     /// The other place of a repetition or contradiction.
     #[serde(skip_serializing_if = "Option::is_none")]
-    related: Option<Place>,
+    related: Option<FindingPlace>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Place {
+struct FindingPlace {
     path: String,
     line: u32,
 }
@@ -317,7 +317,7 @@ impl Linter<'_> {
         let mut settings: SortedMap<String, (usize, Statement)> = SortedMap::new();
         for (number, path) in chain.iter().enumerate() {
             let Some(statements) = self.files.get(path.as_str()).cloned() else { continue };
-            let place = |at: usize, line: u32| Place { path: chain.get(at).cloned().unwrap_or_default(), line };
+            let place = |at: usize, line: u32| FindingPlace { path: chain.get(at).cloned().unwrap_or_default(), line };
             for one in statements.iter() {
                 let finding = |code, severity, message: String, (at, other): &(usize, Statement)| Finding {
                     code,

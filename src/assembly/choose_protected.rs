@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::assembly::choice::Choice;
 use crate::assembly::item::{Item, Kept};
 use crate::assembly::plan::Plan;
-use crate::assembly::protection::{MIN_PROTECTED_TOKENS, ProtectedUnit, Rank, give_up, grow, reserved, rooms};
+use crate::assembly::protection::{MIN_PROTECTED_TOKENS, ProtectedUnit, Rank, allowances, give_up, grow, reserved};
 use crate::assembly::settings::{Fill, Protect, StartOn, Strategy};
 use crate::assembly::shorten::ShortenUnit;
 use crate::assembly::strategies::{OverLimit, leap};
@@ -42,8 +42,8 @@ impl<'a> Plan<'_, 'a> {
             let start = over.start_of(tail);
             let mut outside = reserved(&units, start, available);
             let tail_cost = over.costs.run_alone(start, over.costs.len);
-            if rooms(&outside).saturating_add(tail_cost) <= available {
-                let left = (available / 2).min(available - tail_cost).saturating_sub(rooms(&outside));
+            if allowances(&outside).saturating_add(tail_cost) <= available {
+                let left = (available / 2).min(available - tail_cost).saturating_sub(allowances(&outside));
                 if is_middle {
                     grow(&mut outside, left);
                 }
@@ -80,7 +80,7 @@ impl<'a> Plan<'_, 'a> {
         let cost = items.iter().map(|item| item.alone).sum::<u64>().saturating_add(overhead);
         let min_cost = self.shortening(Fill::All, MIN_PROTECTED_TOKENS, range.start).min_cost(&items);
         let min_cost = min_cost.saturating_add(overhead);
-        Some(ProtectedUnit { range, rank, call: None, cost, min_cost, room: 0 })
+        Some(ProtectedUnit { range, rank, call: None, cost, min_cost, allowance: 0 })
     }
 
     pub(super) fn items_of(&self, range: Range<usize>) -> Vec<Item<'a>> {
@@ -103,9 +103,9 @@ impl<'a> Plan<'_, 'a> {
             }
             let items = self.items_of(unit.range.clone());
             let alone: u64 = items.iter().map(|item| item.alone).sum();
-            let room = unit.room.saturating_sub(unit.cost.saturating_sub(alone));
+            let allowance = unit.allowance.saturating_sub(unit.cost.saturating_sub(alone));
             let how = self.shortening(Fill::All, MIN_PROTECTED_TOKENS, unit.range.start);
-            let Some(forms) = how.items(&items, room) else { return false };
+            let Some(forms) = how.items(&items, allowance) else { return false };
             let forms = unit.range.clone().zip(&items).zip(forms);
             let changed = forms.filter(|((_, item), form)| form.alone != item.alone);
             shortened.extend(changed.map(|((at, _), form)| (at, form)));
@@ -174,8 +174,12 @@ impl<'a> Plan<'_, 'a> {
                 break;
             }
             units = protected.units;
-            match units.iter_mut().rev().find(|unit| unit.room.min(unit.cost).saturating_sub(excess) >= unit.min_cost) {
-                Some(unit) => unit.room = unit.room.min(unit.cost) - excess,
+            match units
+                .iter_mut()
+                .rev()
+                .find(|unit| unit.allowance.min(unit.cost).saturating_sub(excess) >= unit.min_cost)
+            {
+                Some(unit) => unit.allowance = unit.allowance.min(unit.cost) - excess,
                 None => give_up(&mut units),
             }
             protected = self.shorten_protected(units.clone());
@@ -215,9 +219,9 @@ impl<'a> Plan<'_, 'a> {
     fn head_cost(&self, over: &OverLimit<'_>, protected: &ProtectedUnits<'a>, head: usize) -> u64 {
         let end = over.start_of(head);
         let whole = protected.units.iter().filter(|unit| unit.range.end <= end).map(|unit| unit.cost);
-        let rooms = protected.units.iter().filter(|unit| unit.range.end <= end || unit.rank == Rank::FirstUser);
-        let rooms: u64 = rooms.map(|unit| unit.room.min(unit.cost)).sum();
-        over.costs.run_alone(over.costs.lead, end).saturating_sub(whole.sum()).saturating_add(rooms)
+        let allowances = protected.units.iter().filter(|unit| unit.range.end <= end || unit.rank == Rank::FirstUser);
+        let allowances: u64 = allowances.map(|unit| unit.allowance.min(unit.cost)).sum();
+        over.costs.run_alone(over.costs.lead, end).saturating_sub(whole.sum()).saturating_add(allowances)
     }
 
     /// The end of the shortest run after the head that removes a multiple of the step; at most the start of the
@@ -236,7 +240,7 @@ impl<'a> Plan<'_, 'a> {
         let mut over_by = 0;
         while !units.is_empty() {
             units.retain(ProtectedUnit::fits);
-            unit.room = available.saturating_sub(rooms(&units)).saturating_sub(over_by).min(unit.cost);
+            unit.allowance = available.saturating_sub(allowances(&units)).saturating_sub(over_by).min(unit.cost);
             if units.is_empty() || !unit.fits() {
                 give_up(&mut units);
                 over_by = 0;

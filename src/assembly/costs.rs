@@ -534,9 +534,9 @@ impl<'l> Costs<'l> {
         }
         if clean_left && clean_right && left_run.is_none() {
             let break_after = |at| self.items.break_after(at, &self.prices);
-            let behind_left = left.map_or(0, |at| remembered(&self.last_break, at, break_after));
-            let behind_marker = marker.filter(|_| right.is_some()).map_or(0, |marker| marker.break_after);
-            return behind_left + marker.map_or(0, |marker| marker.tokens) + behind_marker;
+            let after_left = left.map_or(0, |at| remembered(&self.last_break, at, break_after));
+            let after_marker = marker.filter(|_| right.is_some()).map_or(0, |marker| marker.break_after);
+            return after_left + marker.map_or(0, |marker| marker.tokens) + after_marker;
         }
         let text_of = |first: usize, last: usize| coupled_text(self.items, first, last);
         let before = left.map(|at| text_of(left_run.map_or(at, |run| run.first), at));

@@ -113,11 +113,11 @@ impl<'a> Plan<'_, 'a> {
             return whole;
         }
         let alone: u64 = items.iter().map(|item| item.alone).sum();
-        let Some(mut room) = alone.checked_sub(total - over.limit) else { return choice };
+        let Some(mut allowance) = alone.checked_sub(total - over.limit) else { return choice };
         let how = self.shortening(fill, min_tokens, unit.start);
         let mut best = None;
         for _ in 0..MAX_SHORTENINGS {
-            let Some(forms) = how.items(&items, room) else { break };
+            let Some(forms) = how.items(&items, allowance) else { break };
             let (filled, total) = trial(Some(forms));
             let is_over = total > over.limit;
             if !is_over {
@@ -125,11 +125,11 @@ impl<'a> Plan<'_, 'a> {
                 if total == over.limit {
                     break;
                 }
-                room = room.saturating_add(over.limit - total);
+                allowance = allowance.saturating_add(over.limit - total);
             } else if best.is_some() {
                 break;
             } else {
-                room = room.saturating_sub(total - over.limit);
+                allowance = allowance.saturating_sub(total - over.limit);
             }
         }
         best.unwrap_or(choice)

@@ -33,32 +33,32 @@ pub(crate) struct ProtectedUnit {
     /// The minimal tokens it can be shortened to.
     pub min_cost: u64,
     /// Its token allowance.
-    pub room: u64,
+    pub allowance: u64,
 }
 
 impl ProtectedUnit {
     pub(crate) fn is_whole(&self) -> bool {
-        self.room >= self.cost
+        self.allowance >= self.cost
     }
 
     pub(crate) fn fits(&self) -> bool {
-        self.room >= self.min_cost.min(self.cost)
+        self.allowance >= self.min_cost.min(self.cost)
     }
 }
 
 /// The sum of the allowances.
-pub(crate) fn rooms(units: &[ProtectedUnit]) -> u64 {
-    units.iter().map(|unit| unit.room).fold(0, u64::saturating_add)
+pub(crate) fn allowances(units: &[ProtectedUnit]) -> u64 {
+    units.iter().map(|unit| unit.allowance).fold(0, u64::saturating_add)
 }
 
 /// Reserves a fifth of the available tokens for each unit that ends before `before`. If that exceeds half of them, the
 /// lowest ranks are given up.
 pub(crate) fn reserved(units: &[ProtectedUnit], before: usize, available: u64) -> Vec<ProtectedUnit> {
     let outside = units.iter().filter(|unit| unit.range.end <= before);
-    let reserve = |unit: &ProtectedUnit| ProtectedUnit { room: unit.cost.min(available / 5), ..unit.clone() };
+    let reserve = |unit: &ProtectedUnit| ProtectedUnit { allowance: unit.cost.min(available / 5), ..unit.clone() };
     let mut reserved: Vec<ProtectedUnit> = outside.map(reserve).collect();
     reserved.retain(|unit| unit.rank != Rank::Plan || unit.fits());
-    while rooms(&reserved) > available / 2 {
+    while allowances(&reserved) > available / 2 {
         give_up(&mut reserved);
     }
     reserved
@@ -78,8 +78,8 @@ pub(crate) fn grow(units: &mut [ProtectedUnit], mut tokens: u64) -> u64 {
     let mut order: Vec<&mut ProtectedUnit> = units.iter_mut().collect();
     sorting::sort_by_key(&mut order, |unit| Reverse(unit.rank));
     for unit in order {
-        let more = unit.cost.saturating_sub(unit.room).min(tokens);
-        unit.room = unit.room.saturating_add(more);
+        let more = unit.cost.saturating_sub(unit.allowance).min(tokens);
+        unit.allowance = unit.allowance.saturating_add(more);
         tokens -= more;
     }
     tokens

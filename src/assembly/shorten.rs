@@ -111,13 +111,13 @@ pub(crate) struct ShortenUnit<'p> {
 impl ShortenUnit<'_> {
     /// The items with shortened results; otherwise, with [`Fill::All`], with all texts shortened; otherwise with
     /// cleared results; `None` if none of this suffices.
-    pub(crate) fn items<'a>(&self, unit: &[Item<'a>], room: u64) -> Option<Vec<Item<'a>>> {
+    pub(crate) fn items<'a>(&self, unit: &[Item<'a>], allowance: u64) -> Option<Vec<Item<'a>>> {
         let slots = slots(unit, 0);
         let results: Vec<TextSlot> = slots.iter().copied().filter(|slot| slot.inner.is_some()).collect();
-        let shortened = self.shortened(unit, &results, room);
+        let shortened = self.shortened(unit, &results, allowance);
         let shortened =
-            shortened.or_else(|| if self.fill == Fill::All { self.shortened(unit, &slots, room) } else { None });
-        shortened.or_else(|| self.cleared(unit, room))
+            shortened.or_else(|| if self.fill == Fill::All { self.shortened(unit, &slots, allowance) } else { None });
+        shortened.or_else(|| self.cleared(unit, allowance))
     }
 
     /// The minimal tokens that a unit can be shortened to.
@@ -135,10 +135,10 @@ impl ShortenUnit<'_> {
     }
 
     /// The longer texts cut to the same number of tokens, the largest with which the unit fits.
-    fn shortened<'a>(&self, unit: &[Item<'a>], slots: &[TextSlot], room: u64) -> Option<Vec<Item<'a>>> {
+    fn shortened<'a>(&self, unit: &[Item<'a>], slots: &[TextSlot], allowance: u64) -> Option<Vec<Item<'a>>> {
         let tokens: Vec<u64> = slots.iter().map(|&slot| self.tokens(unit, slot)).collect();
         let cost = cost_alone(unit);
-        let budget = room.checked_sub(cost.saturating_sub(tokens.iter().sum()))?;
+        let budget = allowance.checked_sub(cost.saturating_sub(tokens.iter().sum()))?;
         let cap = largest_cap(tokens.clone(), budget)?;
         if cap < self.min_tokens.saturating_add(self.prices.text(TEXT_MARKER)) {
             return None;
@@ -154,13 +154,13 @@ impl ShortenUnit<'_> {
             set_text(&mut items, slot, [header, &cut(keep)].concat());
         }
         items.iter_mut().for_each(|item| self.count(item));
-        (cost_alone(&items) <= room).then_some(items)
+        (cost_alone(&items) <= allowance).then_some(items)
     }
 
-    fn cleared<'a>(&self, unit: &[Item<'a>], room: u64) -> Option<Vec<Item<'a>>> {
+    fn cleared<'a>(&self, unit: &[Item<'a>], allowance: u64) -> Option<Vec<Item<'a>>> {
         let items = self.with_cleared_results(unit);
         let tokens = cost_alone(&items);
-        (tokens < cost_alone(unit) && tokens <= room).then_some(items)
+        (tokens < cost_alone(unit) && tokens <= allowance).then_some(items)
     }
 
     fn with_cleared_results<'a>(&self, unit: &[Item<'a>]) -> Vec<Item<'a>> {

@@ -2,7 +2,7 @@
 //! thinking (docs/chats.md).
 
 use super::course::Course;
-use super::course::Place;
+use super::course::StepPlace;
 use super::fit::{Cut, Fit};
 use super::pairs::drop_links;
 use super::report::{AddedKind, EditEffect};
@@ -72,11 +72,11 @@ impl Fit<'_> {
 
     /// Runs again without the thinking that became invalid, so that more of the conversation fits. If nothing changes
     /// as early as before, the first attempt is kept.
-    fn refit(&mut self, start: &Start, from: Place, first: (Cut, Vec<EditEffect>)) -> (Cut, Vec<EditEffect>) {
+    fn refit(&mut self, start: &Start, from: StepPlace, first: (Cut, Vec<EditEffect>)) -> (Cut, Vec<EditEffect>) {
         let fresh = self.messages.fresh();
         let messages = std::mem::replace(&mut self.messages, fresh);
         let diagnostics = self.diagnostics.clone();
-        let (course, summary_room) = (self.course, self.summary_room);
+        let (course, summary_limit) = (self.course, self.summary_limit);
         self.course = Course { limit: self.limit, stripped_from: Some(from), ..course };
         if let Ok(second) = self.legal(start)
             && let Some(place) = self.first_change(&second.0)
@@ -86,7 +86,7 @@ impl Fit<'_> {
             return second;
         }
         (self.messages, self.diagnostics) = (messages, diagnostics);
-        (self.course, self.summary_room) = (course, summary_room);
+        (self.course, self.summary_limit) = (course, summary_limit);
         self.can_reuse_layout = false;
         first
     }

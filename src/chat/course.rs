@@ -1,7 +1,7 @@
 //! The findings of earlier attempts at a fit.
 
 /// A place in a chat: a message, and the step within a run in one message.
-pub(super) type Place = (usize, usize);
+pub(super) type StepPlace = (usize, usize);
 
 /// The findings of earlier attempts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,7 +15,7 @@ pub(super) struct Course {
     /// The target of the whole step, by `cutTo` and the `step` of the edits.
     pub step_target: Option<u64>,
     /// The place from which on an earlier attempt found thinking invalid.
-    pub stripped_from: Option<Place>,
+    pub stripped_from: Option<StepPlace>,
     /// Whether a change is required although the chat would fit: the earlier attempt made one.
     pub is_forced: bool,
     /// Tokens of the marker before the first turn, if there is one.

@@ -11,7 +11,7 @@ use super::unit_index::{CuttableUnits, UnitIndex, alone};
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Gap, Sums, marker_text};
 use crate::assembly::item::Kept;
-use crate::assembly::protection::{MIN_FILLED_TOKENS, MIN_PROTECTED_TOKENS, ProtectedUnit, Rank, grow, rooms};
+use crate::assembly::protection::{MIN_FILLED_TOKENS, MIN_PROTECTED_TOKENS, ProtectedUnit, Rank, allowances, grow};
 use crate::assembly::settings::{CHAT_MARKER, Fill, StartOn, Strategy, TEXT_MARKER};
 use crate::assembly::shorten::{RemovedEnd, inline_marker};
 use crate::assembly::strategies::OverLimit;
@@ -201,7 +201,7 @@ impl<'r> Fit<'r> {
             let marker = marker_text(target.marker, units.0.slices.len().saturating_add(target.omitted));
             self.prices.text(&with_marker(summary, marker.as_deref()))
         };
-        let of_summary = if target.summarizes { Some(self.summary_room) } else { target.summary.map(summary) };
+        let of_summary = if target.summarizes { Some(self.summary_limit) } else { target.summary.map(summary) };
         let reserved = of_summary.map(|tokens| tokens.saturating_add(overhead));
         let gap = Gap { reserved, overhead, omitted: target.omitted };
         let fixed = target.fixed.saturating_add(protected);
@@ -221,7 +221,7 @@ impl Fit<'_> {
     ) -> Option<Kept> {
         let FitOptions { truncation_strategy: strategy, keep_last, cut_step, start_on, .. } = self.options;
         let (free, sums) = protection.units(layout);
-        let costs = self.costs((free, sums), &protection.target(target), rooms(&protection.units));
+        let costs = self.costs((free, sums), &protection.target(target), allowances(&protection.units));
         // The gap begins where the earlier one did, so that summaries stay in order.
         let is_before = |start: &usize| free.slices.get(*start).is_some_and(|slice| slice.message < target.gap_from);
         let with_gap = limit.saturating_sub(costs.marker_tokens(free.slices.len())).saturating_sub(protection.unused);
@@ -249,7 +249,7 @@ impl Fit<'_> {
 
     fn choose(&mut self, protection: &Protection, layout: &UnitIndex, target: &CutTarget<'_>) -> Choice {
         let (free, sums) = protection.units(layout);
-        let costs = self.costs((free, sums), &protection.target(target), rooms(&protection.units));
+        let costs = self.costs((free, sums), &protection.target(target), allowances(&protection.units));
         let limit = self.cut_limit();
         let is_middle = self.options.truncation_strategy == Strategy::TruncateMiddle;
         let marked = is_middle || target.has_summary() || !protection.units.is_empty();
@@ -317,7 +317,7 @@ impl Fit<'_> {
         selection: Selection,
     ) -> Cut {
         let units = protection.units(layout);
-        let of_protected = rooms(&protection.units);
+        let of_protected = allowances(&protection.units);
         let removed = units.0.slices.get(selection.kept.head..selection.kept.tail).unwrap_or_default();
         let marked = selection.marked && self.needs_marker(protection, layout, target, removed, selection.kept);
         let selection = Selection { marked, ..selection };
@@ -330,10 +330,10 @@ impl Fit<'_> {
         let target = &CutTarget { omitted: target.omitted.saturating_add(lost.len()), ..*target };
         let costs = self.costs(units, target, of_protected);
         let spent = costs.kept(selection.kept, marked);
-        let room = left.saturating_add(estimate);
+        let allowance = left.saturating_add(estimate);
         // With a counter for which a smaller number costs more, the marker may not fit.
-        let selection = Selection { marked: marked && spent <= room, ..selection };
-        let mut edges = Edges { free: units.0, selection, left: room.saturating_sub(spent) };
+        let selection = Selection { marked: marked && spent <= allowance, ..selection };
+        let mut edges = Edges { free: units.0, selection, left: allowance.saturating_sub(spent) };
         if fills && !self.makes_steps() {
             self.fill_edges(protection, &mut edges, &costs);
         }
@@ -389,11 +389,11 @@ impl Fit<'_> {
         let mut lost = Vec::new();
         for unit in units.iter().filter(|unit| !unit.is_whole()) {
             let slices = layout.free.slices.get(unit.range.clone()).unwrap_or_default();
-            let shortened = self.shorten_unit(slices, unit.room, Fill::All, MIN_PROTECTED_TOKENS);
+            let shortened = self.shorten_unit(slices, unit.allowance, Fill::All, MIN_PROTECTED_TOKENS);
             let shortened = shortened.map(|tokens| (tokens, Vec::new()));
-            let shortened = shortened.or_else(|| self.reduce_unit(slices, unit.call?, unit.room));
+            let shortened = shortened.or_else(|| self.reduce_unit(slices, unit.call?, unit.allowance));
             let (tokens, gone) = shortened.unwrap_or_else(|| (0, slices.to_vec()));
-            *left = left.saturating_add(unit.room.saturating_sub(tokens));
+            *left = left.saturating_add(unit.allowance.saturating_sub(tokens));
             lost.extend(gone);
         }
         lost
@@ -433,13 +433,13 @@ impl Fit<'_> {
         let slices = edges.free.slices.get(unit).unwrap_or_default();
         let marker_left = if is_last { 0 } else { marker(kept) };
         let has_marker = marked && costs.marker(1).is_some() && !is_last;
-        let Some(room) = edges.left.saturating_add(marker(before)).checked_sub(marker_left) else { return };
+        let Some(allowance) = edges.left.saturating_add(marker(before)).checked_sub(marker_left) else { return };
         if slices.is_empty() || !is_last && self.merges_turns(edges.free, kept, has_marker) {
             return;
         }
-        let Some(tokens) = self.shorten_unit(slices, room, self.options.fill, MIN_FILLED_TOKENS) else { return };
+        let Some(tokens) = self.shorten_unit(slices, allowance, self.options.fill, MIN_FILLED_TOKENS) else { return };
         edges.selection = Selection { kept, marked: marked && !is_last };
-        edges.left = room.saturating_sub(tokens);
+        edges.left = allowance.saturating_sub(tokens);
     }
 
     /// Whether a gap makes two turns of the model adjacent, and the vendor merges them.
@@ -487,8 +487,8 @@ impl Fit<'_> {
         let gap = if added.is_some() { costs.marker_tokens(others) } else { 0 };
         let how = Shortening { end, marker: &inside, min_tokens: 0, reason: Reason::Shortened };
         let slices: Vec<MessageSlice> = free.slices.get(unit.clone()).unwrap_or_default().to_vec();
-        let room = self.cut_limit().saturating_sub(fixed).checked_sub(gap);
-        if !room.is_some_and(|room| self.shorten_texts(&slices, room, how)) {
+        let allowance = self.cut_limit().saturating_sub(fixed).checked_sub(gap);
+        if !allowance.is_some_and(|allowance| self.shorten_texts(&slices, allowance, how)) {
             return Err(self.too_long("not even one shortened message fits; raise the limit"));
         }
         let is_cut = |at: &usize| !unit.contains(at);

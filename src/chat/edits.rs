@@ -364,18 +364,18 @@ impl Editor<'_, '_> {
         if !matches!(self.format, Format::Anthropic | Format::Gemini) {
             return false;
         }
-        let says = |message: &&Message<'_>| {
+        let has_content = |message: &&Message<'_>| {
             message.removed.is_none() && message.pieces.iter().any(|piece| piece.is_there() && !piece.is_silent())
         };
         // The rest of the two messages is kept.
-        let says_more = |(message, piece): At| {
+        let has_other_content = |(message, piece): At| {
             let message = self.messages.get(message).filter(|message| message.removed.is_none());
             let mut others = message.into_iter().flat_map(|message| message.pieces.iter().enumerate());
             others.any(|(at, other)| at != piece && other.is_there() && !other.is_silent())
         };
-        let (of_call, of_result) = (says_more(call), says_more(result));
+        let (of_call, of_result) = (has_other_content(call), has_other_content(result));
         let (from, before) = self.said;
-        let mut before = self.messages.range(from, call.0).rfind(says).map(|message| message.role).or(before);
+        let mut before = self.messages.range(from, call.0).rfind(has_content).map(|message| message.role).or(before);
         self.said = (call.0.max(from), before);
         if of_result {
             return false;
@@ -383,7 +383,9 @@ impl Editor<'_, '_> {
         if of_call {
             before = Some(Role::Assistant);
         }
-        let Some(after) = self.messages.range(result.0 + 1, self.messages.len()).find(says) else { return false };
+        let Some(after) = self.messages.range(result.0 + 1, self.messages.len()).find(has_content) else {
+            return false;
+        };
         let mut pieces = after.pieces.iter().filter(|piece| piece.is_there());
         let wants_user = match self.format {
             Format::Gemini => pieces.any(|piece| matches!(piece.kind, Kind::Call { .. })),
@@ -395,8 +397,8 @@ impl Editor<'_, '_> {
     /// Whether other calls of a Gemini turn depend on the signature of this one.
     fn signs_others(&self, (message, call): At) -> bool {
         let message = self.messages.get(message).filter(|_| self.format == Format::Gemini);
-        let mut remainder = message.into_iter().flat_map(|message| message.pieces.iter().skip(call + 1));
-        remainder.any(|piece| piece.is_there() && matches!(piece.kind, Kind::Call { .. }))
+        let mut after_call = message.into_iter().flat_map(|message| message.pieces.iter().skip(call + 1));
+        after_call.any(|piece| piece.is_there() && matches!(piece.kind, Kind::Call { .. }))
     }
 
     fn remove_reasoning(&mut self, at: At) -> u64 {

@@ -61,7 +61,7 @@ pub(super) struct Fit<'r> {
     /// Results that are put directly after their calls, in their order.
     pub moved: Vec<MovedResult>,
     /// The token allowance of a summary with its prefix; set when something is cut.
-    pub summary_room: u64,
+    pub summary_limit: u64,
     pub diagnostics: Vec<Diagnostic>,
 }
 

@@ -87,20 +87,20 @@ impl Fit<'_> {
         let wanted = self.options.summary_tokens.unwrap_or(self.limit / 4);
         let least = self.prices.text(&cut_summary(""));
         let half = self.cut_limit().saturating_sub(fixed) / 2;
-        let room = wanted.max(least.saturating_add(MIN_SUMMARY_TOKENS)).min(half).max(least);
-        if room != wanted && self.options.summary_tokens.is_some() {
+        let allowance = wanted.max(least.saturating_add(MIN_SUMMARY_TOKENS)).min(half).max(least);
+        if allowance != wanted && self.options.summary_tokens.is_some() {
             let message = format!(
-                "`summary.maxTokens` is {wanted}; the summary gets {room} tokens, including {least} for its prefix"
+                "`summary.maxTokens` is {wanted}; the summary gets {allowance} tokens, including {least} for its prefix"
             );
             let adjusted = Diagnostic::new(DiagnosticCode::InvalidValue, Severity::Warning, message);
             self.diagnostics.push(adjusted.at_path("options.summary.maxTokens"));
         }
-        self.summary_room = room;
+        self.summary_limit = allowance;
     }
 
     /// A summary with its prefix, cut to its allowance.
     fn summary(&self, summary: &str) -> String {
-        let (text, most) = (trim(summary), self.summary_room);
+        let (text, most) = (trim(summary), self.summary_limit);
         let whole = [SUMMARY_PREFIX, text].concat();
         if self.prices.text(&whole) <= most {
             return whole;

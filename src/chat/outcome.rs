@@ -348,7 +348,7 @@ impl Fit<'_> {
             self.messages.iter().filter(|message| message.removed == Some(Reason::Replaced)).find_map(|message| {
                 text_of(message).and_then(|text| text.strip_prefix(SUMMARY_PREFIX)).map(str::to_owned)
             });
-        let max_tokens = self.summary_room.saturating_sub(self.prices.text(SUMMARY_PREFIX));
+        let max_tokens = self.summary_limit.saturating_sub(self.prices.text(SUMMARY_PREFIX));
         SummaryInput { indices, text, max_tokens, previous_summary: self.recorded_summary().or(previous_summary) }
     }
 }

@@ -56,21 +56,21 @@ pub(super) fn repair(pairs: &ToolPairs<'_>, messages: &mut Messages<'_>, diagnos
     if calls.is_empty() && pairs.orphans.is_empty() {
         return;
     }
-    let speaks = |message: &Message<'_>| {
+    let is_turn = |message: &Message<'_>| {
         let is_result = |kind: &Kind<'_>| matches!(kind, Kind::Result { .. } | Kind::Approval { .. });
         message.role != Role::Tool
             && !(message.role == Role::User && message.pieces.iter().all(|piece| is_result(&piece.kind)))
     };
     let acts = |message: &Message<'_>| message.pieces.iter().any(|piece| matches!(piece.kind, Kind::Call { .. }));
     // Several consecutive items may be one turn of calls.
-    let end = messages.iter().rposition(|message| speaks(message) && !acts(message)).map_or(0, |last| last + 1);
-    let open_from = messages.iter().enumerate().skip(end).filter(|(_, message)| speaks(message)).map(|(at, _)| at);
+    let end = messages.iter().rposition(|message| is_turn(message) && !acts(message)).map_or(0, |last| last + 1);
+    let open_from = messages.iter().enumerate().skip(end).filter(|(_, message)| is_turn(message)).map(|(at, _)| at);
     let open_from: Vec<usize> = open_from.collect();
     let last = open_from.last().copied();
     // Everything from the first call of the last run that no result separates.
     let first_open = last.map(|last| {
         let mut first = last;
-        while first > end && messages.get(first - 1).is_some_and(speaks) {
+        while first > end && messages.get(first - 1).is_some_and(is_turn) {
             first -= 1;
         }
         first

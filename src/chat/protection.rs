@@ -6,7 +6,7 @@ use super::fit::{CutTarget, EarlierMark, Fit, Selection};
 use super::unit_index::{CuttableUnits, UnitIndex, alone};
 use crate::assembly::costs::{Costs, Sums};
 use crate::assembly::item::Kept;
-use crate::assembly::protection::{MIN_PROTECTED_TOKENS, ProtectedUnit, Rank, give_up, grow, reserved, rooms};
+use crate::assembly::protection::{MIN_PROTECTED_TOKENS, ProtectedUnit, Rank, allowances, give_up, grow, reserved};
 use crate::assembly::settings::{Protect, Strategy};
 use crate::content::Role;
 use crate::sorting;
@@ -45,7 +45,7 @@ impl Fit<'_> {
         let reduced = call.and_then(|call| self.reduced_unit(unit, call));
         let min_of_reduced = reduced.map_or(u64::MAX, |reduced| reduced.min_cost);
         let min_cost = self.min_cost(unit, MIN_PROTECTED_TOKENS).min(min_of_reduced);
-        ProtectedUnit { range: slices, rank, call, cost, min_cost, room: 0 }
+        ProtectedUnit { range: slices, rank, call, cost, min_cost, allowance: 0 }
     }
 
     /// The protected messages. Messages that are always kept are not among them.
@@ -182,7 +182,7 @@ impl Fit<'_> {
         for &from in free.starts.iter().take(last + 1).skip(wanted.min(last)) {
             let outside = reserved(units, from, available);
             let tail = costs.run_alone(from, costs.len);
-            if rooms(&outside).saturating_add(tail) <= available {
+            if allowances(&outside).saturating_add(tail) <= available {
                 return self.protection_next_to(from, outside, layout, target);
             }
         }
@@ -202,17 +202,17 @@ impl Fit<'_> {
         let available = self.available(&costs);
         let half = available / 2;
         let left = half.min(available.saturating_sub(costs.run_alone(tail, costs.len)));
-        let spare = left.saturating_sub(rooms(&outside));
+        let spare = left.saturating_sub(allowances(&outside));
         grow(&mut outside, spare);
         outside.retain(ProtectedUnit::fits);
         if outside.is_empty() {
             return Protection { recent: Some((costs.len - tail) as u64), ..Protection::default() };
         }
-        let of_first = outside.iter().find(|unit| unit.rank == Rank::FirstUser).map_or(0, |unit| unit.room);
+        let of_first = outside.iter().find(|unit| unit.rank == Rank::FirstUser).map_or(0, |unit| unit.allowance);
         let mut protection = Protection::of(outside, layout, self);
         let tail = protection.index_in_rest(tail);
         let rest = protection.units(layout);
-        let costs = self.costs(rest, &protection.target(target), rooms(&protection.units));
+        let costs = self.costs(rest, &protection.target(target), allowances(&protection.units));
         let len = costs.len;
         let marked = protection.max_lost() > 0;
         let marker = if marked { costs.marker_tokens(len) } else { 0 };
@@ -238,7 +238,7 @@ impl Fit<'_> {
         let mut newest = self.protected_unit(&layout.free, newest, Rank::Newest, None);
         while !outside.is_empty() {
             outside.retain(ProtectedUnit::fits);
-            newest.room = available.saturating_sub(rooms(&outside)).min(newest.cost);
+            newest.allowance = available.saturating_sub(allowances(&outside)).min(newest.cost);
             if newest.fits() && !outside.is_empty() {
                 outside.push(newest);
                 let mut protection = Protection::of(outside, layout, self);
@@ -270,7 +270,7 @@ impl Fit<'_> {
             return nothing;
         }
         let (fitting, others): (Vec<_>, Vec<_>) = outside.into_iter().partition(ProtectedUnit::fits);
-        let unused = rooms(&others);
+        let unused = allowances(&others);
         if fitting.is_empty() {
             return Protection { unused, ..nothing };
         }

@@ -132,7 +132,7 @@ impl<'t> ChatRequest<'t> {
             fields_at: if self.is_container { "" } else { "target." },
             course: Course::default(),
             moved: Vec::new(),
-            summary_room: 0,
+            summary_limit: 0,
             diagnostics,
         };
         let (cut, edits) = fit.run()?;

@@ -270,14 +270,14 @@ impl ResidentChat {
         self.earlier.retain(stays);
         came.clone().for_each(|index| self.note_earlier(index));
         let before = self.repaired.partition_point(|&(index, _)| index < at);
-        let after = self.repaired.split_off(before);
+        let tail = self.repaired.split_off(before);
         for diagnostic in repaired {
             if let Some((index, path)) = place_of(&diagnostic) {
                 let diagnostic = diagnostic.clone().at_path(path);
                 self.repaired.push((at + index, diagnostic));
             }
         }
-        self.repaired.extend(after.into_iter().filter(|(index, _)| *index >= end));
+        self.repaired.extend(tail.into_iter().filter(|(index, _)| *index >= end));
         self.incremental = IncrementalCount::default();
         let repriced = self.reprice(&came);
         let tokens = self.messages.get(came).unwrap_or_default().iter().map(Message::tokens).collect();
@@ -307,13 +307,13 @@ impl ResidentChat {
         };
         // Pairs stay unchanged if removed messages have no calls or results, and new ones are at the end or have none.
         let pairs_stay = !gone.iter().any(acts) && (end == count || !read.iter().any(acts));
-        let (mut after, mut shapes_behind) = (self.messages.split_off(end), self.shapes.split_off(end));
+        let (mut tail, mut tail_shapes) = (self.messages.split_off(end), self.shapes.split_off(end));
         self.messages.truncate(at);
         self.messages.extend(read.iter().map(Message::to_owned));
-        self.messages.append(&mut after);
+        self.messages.append(&mut tail);
         self.shapes.truncate(at);
         self.shapes.extend(shapes);
-        self.shapes.append(&mut shapes_behind);
+        self.shapes.append(&mut tail_shapes);
         self.sums.truncate(at + 1);
         Sum::extend(&mut self.sums, &self.messages);
         if !pairs_stay {
@@ -339,8 +339,8 @@ impl ResidentChat {
         }
         let mut shape = self.shape;
         if at < self.shapes.len() {
-            let after = self.shapes.get(end..).unwrap_or_default();
-            shape = self.shapes.iter().take(at).chain(after).fold(Formats::MAX, |all, these| all & these);
+            let tail = self.shapes.get(end..).unwrap_or_default();
+            shape = self.shapes.iter().take(at).chain(tail).fold(Formats::MAX, |all, these| all & these);
         }
         let mut shapes = Vec::with_capacity(list.len());
         for (index, &message) in list.iter().enumerate() {
@@ -377,7 +377,7 @@ impl ResidentChat {
     pub(super) fn append_text(&mut self, delta: &str) -> Result<Changed> {
         let mut incremental = self.incremental;
         let pieces = self.messages.last_mut().map(|message| &mut message.pieces);
-        let piece = pieces.and_then(|pieces| growing(pieces));
+        let piece = pieces.and_then(|pieces| extensible_piece(pieces));
         let Some(piece) = piece else { return Ok(Changed::default()) };
         if let Some(text) = piece.texts.last_mut() {
             let before = text.text.len();
@@ -483,7 +483,7 @@ impl ResidentChat {
             fields_at: "target.",
             course: Course::default(),
             moved: Vec::new(),
-            summary_room: 0,
+            summary_limit: 0,
             diagnostics,
         };
         let ran = fit.run();
@@ -501,7 +501,7 @@ impl ResidentChat {
 }
 
 /// The piece whose text can be extended: the last one with a text, unless other parts follow it.
-fn growing<'p>(pieces: &'p mut [Piece<'static>]) -> Option<&'p mut Piece<'static>> {
+fn extensible_piece<'p>(pieces: &'p mut [Piece<'static>]) -> Option<&'p mut Piece<'static>> {
     let at = pieces.iter().rposition(|piece| piece.kind == Kind::Text && !piece.texts.is_empty())?;
     let list_of = |piece: &Piece<'_>| match piece.places.first()?.split_last()? {
         (Step::At(_), list) => Some(list.to_vec()),

@@ -56,30 +56,30 @@ struct ShortenedText {
 }
 
 impl<'r> Fit<'r> {
-    /// Shortens a unit to `room` tokens: its results; otherwise, with [`Fill::All`], all its texts; otherwise clears
+    /// Shortens a unit to `allowance` tokens: its results; otherwise, with [`Fill::All`], all its texts; otherwise clears
     /// its results. Returns the new cost. Returns `None`, without a change, if none of this suffices.
     pub(super) fn shorten_unit(
         &mut self,
         unit: &[MessageSlice],
-        room: u64,
+        allowance: u64,
         fill: Fill,
         min_tokens: u64,
     ) -> Option<u64> {
         let cost = self.unit_cost(unit);
-        if cost <= room {
+        if cost <= allowance {
             return Some(cost);
         }
         let slots = self.text_slots(unit);
         let how = Shortening::middle(min_tokens);
         let results: Vec<TextSlot> = slots.iter().copied().filter(|slot| slot.is_result).collect();
-        let texts = self.shortened_texts(&results, cost, room, how);
+        let texts = self.shortened_texts(&results, cost, allowance, how);
         let texts = match texts {
-            None if fill == Fill::All => self.shortened_texts(&slots, cost, room, how),
+            None if fill == Fill::All => self.shortened_texts(&slots, cost, allowance, how),
             texts => texts,
         };
         match texts {
             Some(texts) => Some(self.put_shortened(texts, cost, how.reason)),
-            None => self.clear_results(unit, cost, room),
+            None => self.clear_results(unit, cost, allowance),
         }
     }
 
@@ -93,10 +93,10 @@ impl<'r> Fit<'r> {
         let cleared = std::mem::replace(piece, whole);
         let slice = MessageSlice { message: at.0, from: at.1, to: at.1 + 1 };
         let overhead = self.messages.get(at.0).map_or(0, |message| message.overhead);
-        let room = cleared.now.saturating_add(left).saturating_add(overhead);
+        let allowance = cleared.now.saturating_add(left).saturating_add(overhead);
         let how = Shortening { reason: Reason::ResultShortened, ..Shortening::middle(MIN_FILLED_TOKENS) };
         let before = cleared.now;
-        let is_shortened = self.shorten_texts(&[slice], room, how);
+        let is_shortened = self.shorten_texts(&[slice], allowance, how);
         let Some(piece) = self.messages.piece_mut(at) else { return 0 };
         if !is_shortened {
             *piece = cleared;
@@ -105,10 +105,10 @@ impl<'r> Fit<'r> {
     }
 
     /// Shortens all texts of a unit. Returns false, without a change, if that is not enough.
-    pub(super) fn shorten_texts(&mut self, unit: &[MessageSlice], room: u64, how: Shortening<'_>) -> bool {
+    pub(super) fn shorten_texts(&mut self, unit: &[MessageSlice], allowance: u64, how: Shortening<'_>) -> bool {
         let cost = self.unit_cost(unit);
         let slots = self.text_slots(unit);
-        let texts = self.shortened_texts(&slots, cost, room, how);
+        let texts = self.shortened_texts(&slots, cost, allowance, how);
         texts.map(|texts| self.put_shortened(texts, cost, how.reason)).is_some()
     }
 
@@ -154,7 +154,7 @@ impl<'r> Fit<'r> {
         &mut self,
         unit: &[MessageSlice],
         call: At,
-        room: u64,
+        allowance: u64,
     ) -> Option<(u64, Vec<MessageSlice>)> {
         let reduced = self.reduced_unit(unit, call)?;
         let before: Vec<(At, Piece<'r>)> = reduced
@@ -167,7 +167,7 @@ impl<'r> Fit<'r> {
                 Some((at, before))
             })
             .collect();
-        let cost = self.shorten_unit(&reduced.kept, room, Fill::All, MIN_PROTECTED_TOKENS);
+        let cost = self.shorten_unit(&reduced.kept, allowance, Fill::All, MIN_PROTECTED_TOKENS);
         if cost.is_none() {
             for (at, piece) in before {
                 self.messages.piece_mut(at).into_iter().for_each(|place| *place = piece.clone());
@@ -225,11 +225,11 @@ impl<'r> Fit<'r> {
         &self,
         slots: &[TextSlot],
         cost: u64,
-        room: u64,
+        allowance: u64,
         how: Shortening<'_>,
     ) -> Option<Vec<ShortenedText>> {
         let tokens: u64 = slots.iter().map(|slot| slot.tokens).sum();
-        let budget = room.checked_sub(cost.saturating_sub(tokens))?;
+        let budget = allowance.checked_sub(cost.saturating_sub(tokens))?;
         let cap = largest_cap(slots.iter().map(|slot| slot.tokens).collect(), budget)?;
         if cap < how.min_tokens.saturating_add(self.prices.text(how.marker)) {
             return None;
@@ -297,12 +297,12 @@ impl<'r> Fit<'r> {
     }
 
     /// Clears the results of a unit if it fits then.
-    fn clear_results(&mut self, unit: &[MessageSlice], cost: u64, room: u64) -> Option<u64> {
+    fn clear_results(&mut self, unit: &[MessageSlice], cost: u64, allowance: u64) -> Option<u64> {
         let tokens = self.placeholder_tokens();
         let cleared = self.cleared(unit, tokens);
         let freed: u64 = cleared.iter().map(|&(_, freed)| freed).sum();
         let cost = cost.saturating_sub(freed);
-        if cleared.is_empty() || cost > room {
+        if cleared.is_empty() || cost > allowance {
             return None;
         }
         let placeholder = self.placeholder().to_owned();

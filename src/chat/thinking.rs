@@ -6,7 +6,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::adjacency::MovedResult;
-use super::course::Place;
+use super::course::StepPlace;
 use super::fit::{Cut, Fit};
 use super::pairs::MessageSlice;
 use super::series::Series;
@@ -15,7 +15,7 @@ use crate::error::Diagnostic;
 use crate::vendors::pieces::message::{Kind, Message, Piece, Reason, Step};
 
 /// The place of a piece. Pieces before the first step belong to it.
-fn place_of(message: usize, piece: &Piece<'_>) -> Place {
+fn place_of(message: usize, piece: &Piece<'_>) -> StepPlace {
     (message, piece.step.max(1))
 }
 
@@ -72,7 +72,7 @@ impl Fit<'_> {
     }
 
     /// The first place that differs from the input. Removing thinking from the start is not a change.
-    pub(super) fn first_change(&self, cut: &Cut) -> Option<Place> {
+    pub(super) fn first_change(&self, cut: &Cut) -> Option<StepPlace> {
         let of_cut = cut.slices.first().map(|slice| self.place_of_gap(slice, cut));
         let is_same_gap = cut.is_recorded || cut.slices.is_empty() && cut.stands_before.is_some();
         let of_front = (cut.is_first && !is_same_gap).then(|| (self.lead(), 1));
@@ -97,7 +97,7 @@ impl Fit<'_> {
     }
 
     /// The first place from which on bound thinking is invalid.
-    pub(super) fn invalid_from(&self, cut: &Cut) -> Option<Place> {
+    pub(super) fn invalid_from(&self, cut: &Cut) -> Option<StepPlace> {
         let is_other_request = self.series.as_ref().is_some_and(|series| series.is_other_request);
         match self.change_since_last(cut) {
             _ if is_other_request => Some((0, 1)),
@@ -114,7 +114,7 @@ impl Fit<'_> {
     }
 
     /// The start of a cut, or of its marker, which precedes a run in one message that continues after the gap.
-    fn place_of_gap(&self, first: &MessageSlice, cut: &Cut) -> Place {
+    fn place_of_gap(&self, first: &MessageSlice, cut: &Cut) -> StepPlace {
         let pieces = self.messages.get(first.message).map_or(&[][..], |message| &message.pieces);
         let last = cut.slices.iter().take_while(|slice| slice.message == first.message).last();
         let continues = last.is_some_and(|last| last.to < pieces.len());
@@ -125,7 +125,7 @@ impl Fit<'_> {
     }
 
     /// The first changed place of a message, unless only thinking was removed from it.
-    fn change_in(&self, at: usize, begins_at_compaction: bool) -> Option<Place> {
+    fn change_in(&self, at: usize, begins_at_compaction: bool) -> Option<StepPlace> {
         let (message, before) = (self.messages.get(at)?, self.messages.before(at)?);
         match message.removed {
             Some(_) if before.removed.is_some() => return None,
@@ -143,7 +143,7 @@ impl Fit<'_> {
     }
 
     /// The first thinking block that an edit removed while an earlier one is kept.
-    fn broken_chain(&self) -> Option<Place> {
+    fn broken_chain(&self) -> Option<StepPlace> {
         let mut stays = false;
         for (at, message) in self.messages.iter().enumerate() {
             for piece in message.pieces.iter().filter(|piece| self.is_bound(piece)) {
@@ -158,7 +158,7 @@ impl Fit<'_> {
     }
 
     /// Removes the bound thinking from a place on that the cut keeps; returns the freed tokens.
-    pub(super) fn strip(&mut self, from: Place, cut: &Cut) -> u64 {
+    pub(super) fn strip(&mut self, from: StepPlace, cut: &Cut) -> u64 {
         let removed = Removed(&cut.slices);
         let mut touched: Vec<(usize, Vec<usize>)> = Vec::new();
         for (at, message) in (from.0..).zip(self.messages.range(from.0, self.messages.len())) {
@@ -216,7 +216,7 @@ impl Fit<'_> {
                 let before = self.messages.before(at).filter(|before| before.removed.is_none());
                 before.and_then(|before| before.pieces.get(place)).is_some_and(Piece::is_there)
             };
-            let is_told = |&(place, piece): &(usize, &Piece<'_>)| {
+            let is_reported = |&(place, piece): &(usize, &Piece<'_>)| {
                 let is_invalid = if keeps {
                     self.is_bound(piece) && piece.is_there() && place_of(at, piece) >= from
                 } else {
@@ -224,8 +224,8 @@ impl Fit<'_> {
                 };
                 is_invalid && !removed.has(at, place)
             };
-            let told = message.pieces.iter().enumerate().filter(is_told);
-            found.extend(told.map(|(_, piece)| fate.in_chat(at, path_of(at, piece))));
+            let reported = message.pieces.iter().enumerate().filter(is_reported);
+            found.extend(reported.map(|(_, piece)| fate.in_chat(at, path_of(at, piece))));
         }
         self.diagnostics.extend(found);
     }

@@ -91,12 +91,11 @@ impl Treatment {
 
     /// The part that a fit from scratch keeps: removed invalid thinking, and removed broken pairs.
     pub(super) fn lasting(&self) -> Option<Self> {
-        let lasts = |reason: Reason| matches!(reason, Reason::ReasoningPrefixChanged | Reason::ToolPairBroken);
+        let is_final = |reason: Reason| matches!(reason, Reason::ReasoningPrefixChanged | Reason::ToolPairBroken);
         match self {
-            Self::Removed(reason) => lasts(*reason).then(|| self.clone()),
+            Self::Removed(reason) => is_final(*reason).then(|| self.clone()),
             Self::Changed(changed) => {
-                let is =
-                    |treatment: &PieceTreatment| matches!(treatment, PieceTreatment::Removed(reason) if lasts(*reason));
+                let is = |treatment: &PieceTreatment| matches!(treatment, PieceTreatment::Removed(reason) if is_final(*reason));
                 let pieces: Vec<_> = changed.pieces.iter().filter(|(_, treatment)| is(treatment)).cloned().collect();
                 (!pieces.is_empty()).then(|| Self::Changed(ChangedPieces { pieces, ..ChangedPieces::default() }))
             }

@@ -30,7 +30,7 @@ pub(super) struct Declared {
 pub(super) fn read(text: &str, path: &str, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> FrontMatter {
     let bom = text.len().saturating_sub(markdown::without_bom(text).len());
     let mut front = FrontMatter { body_start: bom, body_line: 1, ..FrontMatter::default() };
-    let mut tell = |message: String, line: usize, column: Option<usize>| {
+    let mut report = |message: String, line: usize, column: Option<usize>| {
         let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
         let found = Diagnostic::new(DiagnosticCode::FrontMatterInvalid, Severity::Warning, message).at_path(path);
         diagnostics.push(Diagnostic { line: Some(number(line)), column: column.map(number), ..found });
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str, path: &str, limits: &Limits, diagnostics: &mut Ve
         markdown::FrontMatter::Closed { yaml, body_start, body_line } => (yaml, body_start, body_line),
         markdown::FrontMatter::Open => {
             let message = "the front matter is not closed by a line `---`, so all of the file is its body";
-            tell(message.to_owned(), 1, None);
+            report(message.to_owned(), 1, None);
             return front;
         }
         markdown::FrontMatter::Missing => return front,
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, path: &str, limits: &Limits, diagnostics: &mut Ve
             yaml.len(),
             limits.front_matter_bytes
         );
-        tell(message, 1, None);
+        report(message, 1, None);
         return front;
     }
     let node = match yaml::read(yaml) {
@@ -68,7 +68,7 @@ pub(super) fn read(text: &str, path: &str, limits: &Limits, diagnostics: &mut Ve
                 _ => "",
             };
             let message = format!("the front matter is not YAML: {}{hint}", problem.message);
-            tell(message, line.saturating_add(1), Some(problem.column));
+            report(message, line.saturating_add(1), Some(problem.column));
             return front;
         }
     };
@@ -76,7 +76,7 @@ pub(super) fn read(text: &str, path: &str, limits: &Limits, diagnostics: &mut Ve
         Kind::Map(entries) => entries,
         Kind::Scalar(Value::Null) => return front,
         _ => {
-            tell("the front matter is not a list of `key: value`".to_owned(), node.line.saturating_add(1), None);
+            report("the front matter is not a list of `key: value`".to_owned(), node.line.saturating_add(1), None);
             return front;
         }
     };

@@ -123,8 +123,8 @@ impl Tree {
 
     fn enter(&self, at: usize, into: &mut SortedSet<usize>) {
         into.insert(at);
-        if let Some(after) = self.nodes.get(at).and_then(|node| node.any) {
-            into.insert(after);
+        if let Some(any_node) = self.nodes.get(at).and_then(|node| node.any) {
+            into.insert(any_node);
         }
     }
 

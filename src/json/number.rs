@@ -20,7 +20,7 @@ struct Decimal<'t> {
     power: i64,
     /// The remaining digits: their number, with or without a point among them, and whether all are zeros.
     rest: &'t [u8],
-    after: usize,
+    decimals: usize,
     is_all: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'t> Decimal<'t> {
         let unsigned = match text.as_bytes() {
             [b'-' | b'+', unsigned @ ..] | unsigned => unsigned,
         };
-        let (mut head, mut count, mut after, mut is_all) = (0, 0_usize, 0_usize, true);
+        let (mut head, mut count, mut decimals, mut is_all) = (0, 0_usize, 0_usize, true);
         let (mut point, mut tail, mut end) = (None, unsigned.len(), unsigned.len());
         for (at, &byte) in unsigned.iter().enumerate() {
             match byte {
@@ -57,7 +57,7 @@ impl<'t> Decimal<'t> {
                         head = head * 10 + u64::from(byte - b'0');
                     } else {
                         tail = tail.min(at);
-                        after += 1;
+                        decimals += 1;
                         is_all &= byte == b'0';
                     }
                 }
@@ -80,9 +80,9 @@ impl<'t> Decimal<'t> {
         }
         // With a larger exponent the number is infinite for any digits.
         let power = digits.iter().fold(0, |power: i64, digit| (power * 10 + i64::from(digit - b'0')).min(1 << 40));
-        let power = if is_negative { -power } else { power } + after as i64;
+        let power = if is_negative { -power } else { power } + decimals as i64;
         let power = power - point.map_or(0, |point| count - point) as i64;
-        Some(Self { head, power, rest: mantissa.get(tail..).unwrap_or_default(), after, is_all })
+        Some(Self { head, power, rest: mantissa.get(tail..).unwrap_or_default(), decimals, is_all })
     }
 
     /// The number if it is the product or quotient of two exact floats: its rounding is the nearest float.
@@ -147,7 +147,7 @@ impl<'t> Decimal<'t> {
             ours.times(10, u64::from(digit - b'0'));
         }
         ours.times(10, u64::from(rest.any(|&digit| digit != b'0')));
-        let power = self.power - self.after.min(MAX_DIGITS) as i64 - 1;
+        let power = self.power - self.decimals.min(MAX_DIGITS) as i64 - 1;
         let mut unit = Natural::new(1);
         if power < 0 { &mut unit } else { &mut ours }.times_five(power.unsigned_abs());
         (ours, unit, power)

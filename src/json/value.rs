@@ -364,9 +364,9 @@ impl<'t> Value<'t> {
                     // Skips to the next `\u` escape, past any other escape at the start.
                     let skip = if rest.starts_with('\\') { 2 } else { 0 };
                     let next = rest.get(skip..).unwrap_or_default().find('\\').map_or(rest.len(), |at| at + skip);
-                    let (plain, after) = rest.split_at_checked(next).unwrap_or((rest, ""));
+                    let (plain, remainder) = rest.split_at_checked(next).unwrap_or((rest, ""));
                     units.extend(unescape(plain).encode_utf16());
-                    rest = after;
+                    rest = remainder;
                 }
             }
         }

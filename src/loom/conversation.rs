@@ -589,7 +589,7 @@ impl Member {
     /// The place of a header and the tokens it adds: before the first text or media, as a separate paragraph.
     pub(crate) fn place_header(&self, context: &PathContext<'_>, header: &HeaderLine) -> Option<PlacedHeader> {
         let prices = &context.prices;
-        let beside = |part, text: &str| {
+        let addition = |part, text: &str| {
             // If counts are additive, the text is not counted again.
             if prices.counter.is_additive_before(text) {
                 return PlacedHeader { part, before_text: true, alone: self.alone.saturating_add(header.tokens) };
@@ -599,13 +599,13 @@ impl Member {
             PlacedHeader { part, before_text: true, alone }
         };
         if let Some(text) = self.one_text(context) {
-            return Some(beside(0, text));
+            return Some(addition(0, text));
         }
         let parts = self.parts(context);
         let takes_header = |part: &Block<'_>| matches!(part, Block::Text(_) | Block::Image(_) | Block::Audio(_));
         let at = parts.iter().position(takes_header)?;
         if let Some(Block::Text(text)) = parts.get(at) {
-            return Some(beside(at, text));
+            return Some(addition(at, text));
         }
         let alone = self.alone.saturating_add(header.line_tokens);
         Some(PlacedHeader { part: at, before_text: false, alone })

@@ -25,12 +25,12 @@ pub(crate) struct IncrementalText {
     node: NodeIx,
     /// The first half of a surrogate pair, represented by U+FFFD at the end of the text.
     half: Option<u16>,
-    counts: RefCell<Vec<GrownCount>>,
+    counts: RefCell<Vec<StoredCount>>,
 }
 
 /// The count of a text without surrounding white space.
 #[derive(Debug)]
-struct GrownCount {
+struct StoredCount {
     counter: CounterId,
     incremental: IncrementalCount,
     /// Bytes counted.
@@ -117,7 +117,7 @@ impl IncrementalTexts {
             // Of custom counters only the last is cached, as for other texts.
             counts.retain(|count| !count.counter.is_own() || !counter.id().is_own());
             let (incremental, with_half) = (IncrementalCount::default(), false);
-            counts.push(GrownCount { counter: counter.id(), incremental, len: 0, tokens: 0, with_half });
+            counts.push(StoredCount { counter: counter.id(), incremental, len: 0, tokens: 0, with_half });
             counts.len() - 1
         });
         let count = counts.get_mut(known)?;

@@ -146,5 +146,5 @@ impl OrderedSlots {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/loom/sequence.rs"]
+#[path = "../../tests/unit/loom/ordered_slots.rs"]
 mod tests;

@@ -160,13 +160,13 @@ impl PathState {
         let mut new = self.new_steps(context)?;
         let postponed = self.selected.postponed();
         let leaves = |step: &Step| postponed.contains(&step.node);
-        let mut anew = !postponed.is_empty() && self.steps.iter().skip(new.keep).any(leaves);
+        let mut recomputes = !postponed.is_empty() && self.steps.iter().skip(new.keep).any(leaves);
         self.resize(context.tree.places());
-        if !anew {
+        if !recomputes {
             self.truncate(new.keep);
-            anew = !self.selected.expect(context.tree, &new.steps);
+            recomputes = !self.selected.expect(context.tree, &new.steps);
         }
-        if anew {
+        if recomputes {
             // A node next to the path joins or leaves it: earlier steps would have chosen differently.
             let mut steps = std::mem::take(&mut self.steps);
             steps.truncate(new.keep);

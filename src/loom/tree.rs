@@ -44,17 +44,7 @@ pub struct Node<'t> {
 impl<'t> Node<'t> {
     /// A node with this content and no metadata.
     pub fn new(id: impl Into<Cow<'t, str>>, author: Author, content: impl Into<NodeContent<'t>>) -> Self {
-        Self {
-            id: id.into(),
-            content: content.into(),
-            author,
-            local_id: None,
-            author_agent_id: None,
-            created_at: None,
-            edited_from: None,
-            excluded: false,
-            pruned: false,
-        }
+        Self { id: id.into(), content: content.into(), author, ..NOTHING }
     }
 }
 

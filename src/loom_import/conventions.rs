@@ -3,7 +3,11 @@
 use serde_json::{Value as Json, json};
 
 /// The key under which an export records data that its format cannot hold.
-pub(super) const OWN: &str = "ctxweave";
+pub(super) const OWN_FIELD: &str = "ctxweave";
+
+/// Fields of pyloom's nodes that are expressed or reported separately.
+pub(super) const PYLOOM_FIELDS: &[&str] =
+    &["id", "text", "children", "parent_id", "parentId", "bookmark", "masked_head", "tail_id", "history", OWN_FIELD];
 
 /// In the record of a node: the edges that lead to it.
 pub(super) const EDGES: &str = "edges";

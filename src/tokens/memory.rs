@@ -48,12 +48,12 @@ impl Key {
 pub struct CounterId(u32);
 
 /// Ids from here on belong to custom counters.
-const OWN: u32 = 1 << 31;
+const OWNED_BIT: u32 = 1 << 31;
 
 impl CounterId {
     /// Whether it belongs to a custom counter.
     pub(crate) fn is_own(self) -> bool {
-        self.0 >= OWN
+        self.0 >= OWNED_BIT
     }
 }
 
@@ -101,14 +101,14 @@ impl Memory {
             names.push(name.to_owned());
             names.len().saturating_sub(1)
         });
-        CounterId(u32::try_from(at).unwrap_or(OWN - 1))
+        CounterId(u32::try_from(at).unwrap_or(OWNED_BIT - 1))
     }
 
     /// A new id for a custom counter, whose name does not identify how it counts.
     pub fn own_counter(&self) -> CounterId {
         let mut own = self.0.own.borrow_mut();
-        *own = own.wrapping_add(1) % OWN;
-        CounterId(OWN + *own)
+        *own = own.wrapping_add(1) % OWNED_BIT;
+        CounterId(OWNED_BIT + *own)
     }
 
     /// The number of interned texts.

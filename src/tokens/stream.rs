@@ -60,8 +60,8 @@ impl TokenStream {
         if self.counter.has_failed() {
             self.rest.truncate(before);
             self.tokens = tokens;
-        } else if let Some(forgotten @ 1..) = self.counter.invalidate(&self.rest, &mut self.incremental) {
-            self.rest.drain(..forgotten);
+        } else if let Some(invalidated @ 1..) = self.counter.invalidate(&self.rest, &mut self.incremental) {
+            self.rest.drain(..invalidated);
         }
         self.tokens
     }

@@ -70,8 +70,8 @@ pub(crate) fn is_summary(info: &Map<String, Value>) -> bool {
 /// Whether an answer failed, so that it is not sent again. An aborted one is, if it has content.
 fn is_failed(info: &Map<String, Value>, parts: &[&Map<String, Value>]) -> bool {
     let Some(error) = object(info, "error") else { return false };
-    let says = |part: &&Map<String, Value>| !matches!(text(part, "type"), Some("step-start" | "reasoning"));
-    text(error, "name") != Some("MessageAbortedError") || !parts.iter().any(says)
+    let has_content = |part: &&Map<String, Value>| !matches!(text(part, "type"), Some("step-start" | "reasoning"));
+    text(error, "name") != Some("MessageAbortedError") || !parts.iter().any(has_content)
 }
 
 /// The block of a part other than a call; `None` for one that the model does not see.

@@ -70,10 +70,10 @@ fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {
 }
 
 /// Makes a call with the host's tokenizers. An exception of the custom counter is the error.
-pub(super) fn with_host(
+pub(super) fn with_host<T>(
     counter: Option<&Rc<CustomCounter>>,
-    answer: impl FnOnce(&CallContext) -> Result<JsValue>,
-) -> Thrown<JsValue> {
+    answer: impl FnOnce(&CallContext) -> Result<T>,
+) -> Thrown<T> {
     let own = counter.map(|counter| Rc::clone(counter) as Rc<dyn Counter>);
     let host = CallContext { tokenizers: tokenizers(), counter: own };
     let answer = answer(&host);

@@ -28,12 +28,7 @@ impl Chat {
     #[wasm_bindgen(constructor)]
     pub fn new(request: &[u8], tokenizer: &JsValue) -> Thrown<Chat> {
         let counter = CustomCounter::new(tokenizer);
-        let mut kept = None;
-        with_host(counter.as_ref(), |host| {
-            kept = Some(ResidentChat::from_json(request, host)?);
-            Ok(JsValue::UNDEFINED)
-        })?;
-        let kept = kept.ok_or_else(|| Error::new(Code::InternalError, "the chat is missing"))?;
+        let kept = with_host(counter.as_ref(), |host| ResidentChat::from_json(request, host))?;
         Ok(Self { kept: RefCell::new(kept), counter })
     }
 

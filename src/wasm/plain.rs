@@ -16,7 +16,7 @@ const SERIALIZER: serde_wasm_bindgen::Serializer =
 /// A small result as a JavaScript value.
 pub(super) fn plain(small: &SmallResult) -> Result<JsValue> {
     let failed = |_| Error::new(Code::InternalError, "the result cannot be converted for JavaScript");
-    Small(small).serialize(&SERIALIZER).map_err(failed)
+    SmallValue(small).serialize(&SERIALIZER).map_err(failed)
 }
 
 /// An error as it is thrown: `{ code, message, details }`.
@@ -30,7 +30,7 @@ struct Details<'e>(&'e Error);
 
 struct Plain<'v>(&'v Value);
 
-struct Small<'s>(&'s SmallResult);
+struct SmallValue<'s>(&'s SmallResult);
 
 // Serialized as maps, even with fixed names: the names of a struct would be kept in a table of JavaScript strings.
 impl Serialize for Thrown<'_> {
@@ -79,7 +79,7 @@ impl Serialize for Plain<'_> {
     }
 }
 
-impl Serialize for Small<'_> {
+impl Serialize for SmallValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self.0 {
             SmallResult::Null => serializer.serialize_unit(),
@@ -88,7 +88,7 @@ impl Serialize for Small<'_> {
             SmallResult::Number(number) => serializer.serialize_f64(*number as f64),
             SmallResult::Decimal(number) => serializer.serialize_f64(*number),
             SmallResult::Object(fields) => {
-                let given = fields.iter().filter_map(|(name, value)| Some((name, Small(value.as_ref()?))));
+                let given = fields.iter().filter_map(|(name, value)| Some((name, SmallValue(value.as_ref()?))));
                 serializer.collect_map(given)
             }
             SmallResult::Text(text) => serializer.serialize_str(text),

@@ -58,12 +58,7 @@ impl TokenCounter {
     #[wasm_bindgen(constructor)]
     pub fn new(request: &[u8], tokenizer: &JsValue) -> Thrown<TokenCounter> {
         let counter = CustomCounter::new(tokenizer);
-        let mut stream = None;
-        with_host(counter.as_ref(), |host| {
-            stream = Some(TokenStream::from_json(request, host)?);
-            Ok(JsValue::UNDEFINED)
-        })?;
-        let stream = stream.ok_or_else(|| Error::new(Code::InternalError, "the counter is missing"))?;
+        let stream = with_host(counter.as_ref(), |host| TokenStream::from_json(request, host))?;
         Ok(Self { stream: RefCell::new(stream), counter })
     }
 

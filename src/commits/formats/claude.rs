@@ -65,8 +65,8 @@ pub(super) fn knows_record(kind: &str) -> bool {
 
 /// Recognizes a record: content blocks also have a type, but none of the other fields.
 pub(crate) fn is_record(map: &Map<String, Value>) -> bool {
-    const OWN: [&str; 6] = ["uuid", "parentUuid", "sessionId", "session_id", "leafUuid", "messageId"];
-    text(map, "type").is_some() && (OWN.iter().any(|&key| map.contains_key(key)) || is_conversation(map))
+    const SESSION_FIELDS: [&str; 6] = ["uuid", "parentUuid", "sessionId", "session_id", "leafUuid", "messageId"];
+    text(map, "type").is_some() && (SESSION_FIELDS.iter().any(|&key| map.contains_key(key)) || is_conversation(map))
 }
 
 /// Whether a record is a message.
@@ -140,8 +140,8 @@ impl ParentLookup for NoEarlierPart {
 impl<'a> Entry<'a> {
     fn new(record: Record<'a>) -> Self {
         let map = record.value;
-        let speaks = matches!(text(&map, "type"), Some("user" | "assistant"));
-        let linked = speaks || given_id(&map, "uuid").is_some();
+        let is_message = matches!(text(&map, "type"), Some("user" | "assistant"));
+        let linked = is_message || given_id(&map, "uuid").is_some();
         let side = flag(&map, "isSidechain") || text(&map, "parent_tool_use_id").is_some();
         Self { bytes: record.bytes, map, linked, side, parent: None, earlier: None }
     }
@@ -161,7 +161,7 @@ impl Entry<'_> {
     }
 
     /// Whether it is a message of the user or the assistant.
-    pub(crate) fn speaks(&self) -> bool {
+    pub(crate) fn is_message(&self) -> bool {
         self.linked && matches!(self.kind(), "user" | "assistant")
     }
 
@@ -344,7 +344,7 @@ impl<'a> Session<'a> {
 
     /// The newest message of the conversation, or of a side chain if there is no other.
     pub(crate) fn tip(&self) -> Option<usize> {
-        let newest = |side: bool| self.entries.iter().rposition(|entry| entry.speaks() && entry.side == side);
+        let newest = |side: bool| self.entries.iter().rposition(|entry| entry.is_message() && entry.side == side);
         newest(false).or_else(|| newest(true))
     }
 
@@ -414,9 +414,9 @@ impl<'a> Session<'a> {
                 }
             }
         }
-        let mut beside: SortedMap<usize, Vec<usize>> = SortedMap::new();
+        let mut unvisited: SortedMap<usize, Vec<usize>> = SortedMap::new();
         for (index, entry) in self.entries.iter().enumerate() {
-            if seen.get(index) == Some(&true) || !entry.speaks() {
+            if seen.get(index) == Some(&true) || !entry.is_message() {
                 continue;
             }
             let Some(parent) = entry.parent.filter(|&parent| on_path.get(parent) == Some(&true)) else { continue };
@@ -432,10 +432,10 @@ impl<'a> Session<'a> {
                     open.remove(id);
                 }
                 mark(&mut on_path, index);
-                beside.or_default(parent).push(index);
+                unvisited.or_default(parent).push(index);
             }
         }
-        if beside.is_empty() {
+        if unvisited.is_empty() {
             return path;
         }
         let in_order = path.is_sorted();
@@ -445,7 +445,7 @@ impl<'a> Session<'a> {
             next.push(index);
             while let Some(index) = next.pop() {
                 all.push(index);
-                next.extend(beside.remove(&index).unwrap_or_default().into_iter().rev());
+                next.extend(unvisited.remove(&index).unwrap_or_default().into_iter().rev());
             }
         }
         // Usually the chain is in file order, and then so are its siblings.
@@ -471,7 +471,7 @@ impl<'a> Session<'a> {
     pub(crate) fn turns(&self, path: &[usize], through: bool, notes: &mut ConversionReport) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
         let mut places: SortedMap<&str, usize> = SortedMap::new();
-        for entry in path.iter().filter_map(|&index| self.entries.get(index)).filter(|entry| entry.speaks()) {
+        for entry in path.iter().filter_map(|&index| self.entries.get(index)).filter(|entry| entry.is_message()) {
             let summary = entry.is_summary();
             let hidden = flag(&entry.map, "isMeta") || flag(&entry.map, "isVisibleInTranscriptOnly");
             if (hidden && !summary) || (summary && through) {
@@ -661,14 +661,14 @@ pub(crate) fn other_leaves(session: &Session<'_>, path: &[usize]) -> Vec<usize> 
     // A record with a child message is not a leaf. In damaged files parents may follow their children, so each record
     // marks its ancestors up to a marked one.
     let mut reached = vec![false; session.entries.len()];
-    for entry in session.entries.iter().filter(|entry| entry.speaks()) {
+    for entry in session.entries.iter().filter(|entry| entry.is_message()) {
         let mut at = entry.parent;
         while let Some(index) = at.filter(|&index| mark(&mut reached, index)) {
             at = session.entries.get(index).and_then(|entry| entry.parent);
         }
     }
     let is_leaf = |&index: &usize| {
-        session.entries.get(index).is_some_and(Entry::speaks)
+        session.entries.get(index).is_some_and(Entry::is_message)
             && inner.get(index) != Some(&true)
             && reached.get(index) != Some(&true)
     };

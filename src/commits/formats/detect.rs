@@ -130,8 +130,9 @@ fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
         Format::ClaudeCodeV1 => claude::is_conversation(record) && claude::is_said(record),
         Format::GeminiV1 => gemini::is_conversation(record),
         Format::GenericV1 => {
-            let says = |blocks: &[Block<'_>]| !blocks.is_empty() || record.get("content").is_some_and(Value::is_string);
-            generic::turn(record, &mut ConversionReport::default()).is_some_and(|turn| says(&turn.blocks))
+            let has_content =
+                |blocks: &[Block<'_>]| !blocks.is_empty() || record.get("content").is_some_and(Value::is_string);
+            generic::turn(record, &mut ConversionReport::default()).is_some_and(|turn| has_content(&turn.blocks))
         }
         Format::CodexV0 | Format::CodexV1 => {
             let enveloped = record.contains_key("payload");
@@ -144,13 +145,13 @@ fn is_conversation(format: Format, record: &Map<String, Value>) -> bool {
                 codex::apply(&mut turns, &line, false, &mut ConversionReport::default());
             }
             // Items of other agents have the type names of some of Codex, but not their content.
-            let says = |block: &Block<'_>| match block {
+            let has_content = |block: &Block<'_>| match block {
                 Block::Text(text) => !text.is_empty(),
                 Block::Reasoning { redacted: true, signature, .. } => signature.is_some(),
                 Block::Vendor(block) => block.is_of_compaction() && block.is_sealed(),
                 _ => true,
             };
-            turns.iter().flat_map(|turn| &turn.blocks).any(says)
+            turns.iter().flat_map(|turn| &turn.blocks).any(has_content)
         }
         Format::BureauAgentV1 | Format::EventsV1 => false,
         _ => entries::is_conversation(format, record),

@@ -134,15 +134,16 @@ pub(crate) fn is_record(format: Format) -> IsRecord {
 
 /// Whether an object has the shape of a message of a format whose sessions are one value.
 pub(crate) fn is_message(format: Format, entry: &Map<String, Value>) -> bool {
-    let speaks = |message: Option<&Map<String, Value>>| message.is_some_and(|message| text(message, "role").is_some());
+    let has_role =
+        |message: Option<&Map<String, Value>>| message.is_some_and(|message| text(message, "role").is_some());
     match format {
         Format::ClineV1 => {
-            speaks(Some(entry)) && entry.get("content").is_some_and(|it| it.is_string() || it.is_array())
+            has_role(Some(entry)) && entry.get("content").is_some_and(|it| it.is_string() || it.is_array())
         }
-        Format::OpencodeExport => speaks(object(entry, "info")) && entry.get("parts").is_some_and(Value::is_array),
+        Format::OpencodeExport => has_role(object(entry, "info")) && entry.get("parts").is_some_and(Value::is_array),
         Format::AtifV17 => text(entry, "source").is_some() && entry.contains_key("message"),
-        Format::OtelGenai => speaks(Some(entry)) && entry.get("parts").is_some_and(Value::is_array),
-        _ => speaks(object(entry, "message")),
+        Format::OtelGenai => has_role(Some(entry)) && entry.get("parts").is_some_and(Value::is_array),
+        _ => has_role(object(entry, "message")),
     }
 }
 

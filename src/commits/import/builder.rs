@@ -87,7 +87,7 @@ pub(super) struct Builder<'b, 'o> {
     /// For a session that is one value: whether it is a list.
     pub document: Option<bool>,
     /// Whether the blobs hold any conversation.
-    pub speaks: bool,
+    pub has_turns: bool,
     pub import: Import<'b>,
     /// The records in the order of their ids, and the blobs in that of their refs.
     ids: SortedIndex,
@@ -139,7 +139,7 @@ impl<'b, 'o> Builder<'b, 'o> {
             time: None,
             side_chain_of: None,
             document: None,
-            speaks: false,
+            has_turns: false,
             import: Import::default(),
             ids: SortedIndex::new(),
             refs: SortedIndex::new(),
@@ -268,7 +268,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         let whole = kind != CommitType::Compaction;
         let read = ReadOptions { through_compactions: whole, source };
         let (transcript, _) = self.format.read(&blob, read, options.limits)?;
-        self.speaks |= !transcript.turns.is_empty();
+        self.has_turns |= !transcript.turns.is_empty();
         let mut record = Record::new(kind, &reference, self.format.name(), created_at);
         record.parent = self.parent.clone();
         record.provenance = Provenance { session_id: self.session.clone(), ..options.provenance.clone() };
@@ -316,7 +316,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         let mut notes = ConversionReport::default();
         notes.extend(diagnostics);
         notes.absorb(self.notes);
-        if !self.speaks && !growing && self.options.resume.is_none() {
+        if !self.has_turns && !growing && self.options.resume.is_none() {
             notes.nothing_said(self.file);
         }
         self.import.diagnostics = notes.finish();

@@ -33,7 +33,7 @@ impl Answers {
         let Some(current) = &self.current else { return false };
         let is_over = match entry.answer_id() {
             Some(id) => id != current,
-            None => entry.speaks() && entry.answers().is_empty() && self.open.is_empty(),
+            None => entry.is_message() && entry.answers().is_empty() && self.open.is_empty(),
         };
         if is_over {
             self.count = self.count.saturating_add(1);
@@ -87,8 +87,8 @@ impl<'b> Part<'b> {
         }
         if is_main && !self.preserves(&entry) {
             self.answers.add(&entry);
-            self.spoke |= entry.speaks();
-            self.compacting = (self.compacting || entry.is_boundary()) && !entry.speaks();
+            self.spoke |= entry.is_message();
+            self.compacting = (self.compacting || entry.is_boundary()) && !entry.is_message();
         }
         self.session.push(entry, notes);
     }
@@ -116,7 +116,7 @@ pub(super) fn import<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
     for record in reader.by_ref() {
         let (at, line) = (place_in(unread, record.bytes), record.line);
         let entry = part.session.entry(record, &|uuid| file.known.is_recent(uuid));
-        let main_spoke = file.known.main_spoke || (entry.speaks() && !entry.side);
+        let main_spoke = file.known.main_spoke || (entry.is_message() && !entry.side);
         let is_main = !entry.side || !main_spoke;
         if part.ends_before(&entry, is_main, every) {
             file.commit(builder, part)?;
@@ -316,7 +316,7 @@ impl<'b> EntryCommits<'b> {
             self.pending.push(index);
             if compacting {
                 // A boundary without a summary ends at the next message.
-                if found.speaks() {
+                if found.is_message() {
                     let kind = if found.is_summary() { CommitType::Compaction } else { CommitType::Delta };
                     if found.is_summary() {
                         self.preserve(session, index, &preserved, line_of)?;

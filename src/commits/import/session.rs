@@ -90,7 +90,7 @@ fn object<'b>(bytes: &[u8], options: &ImportOptions<'_>) -> Result<Import<'b>> {
     let lines = to_incremental_lines(bytes)?;
     let (mut builder, unread) = Builder::new(Format::GeminiV1, &lines, options)?;
     deltas::gemini(&mut builder, unread)?;
-    let said = builder.speaks;
+    let said = builder.has_turns;
     let Import { records, blobs, tip, .. } = builder.finish(Vec::new());
     let blobs = blobs.into_iter().map(|(name, blob)| (name, Cow::Owned(blob.into_owned()))).collect();
     let mut diagnostics = findings(Format::GeminiV1, bytes, options)?;

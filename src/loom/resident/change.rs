@@ -157,7 +157,7 @@ impl LoomTree {
     /// [`Code::DuplicateId`](crate::Code::DuplicateId) for an id that is inserted twice, [`Code::EdgeNodeNotFound`](crate::Code::EdgeNodeNotFound),
     /// and [`Code::LimitExceeded`](crate::Code::LimitExceeded). The tree is then unchanged.
     pub fn apply(&mut self, change: ChangeSet, limits: &Limits) -> Result<Applied> {
-        let gone = self.gone(&change);
+        let gone = self.removal(&change);
         self.check(&change, &gone, limits)?;
         let inverse = self.inverse(&change, &gone);
         let name = |edges: &[EdgeIx]| edges.iter().map(|&edge| self.tree.edge(edge).id.to_string()).collect();
@@ -168,7 +168,7 @@ impl LoomTree {
     }
 
     /// The removals of a change, including consequential ones.
-    pub(super) fn gone(&self, change: &ChangeSet) -> Removal {
+    pub(super) fn removal(&self, change: &ChangeSet) -> Removal {
         let mut gone = Removal::default();
         let put_edges = SortedSet::from_iter(change.edges.iter().filter_map(|put| self.tree.find_edge(&put.entity.id)));
         if change.replaces {

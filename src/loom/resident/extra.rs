@@ -60,16 +60,16 @@ impl Extra {
                 "content" => extra.form = content_form(value),
                 "metadata" if !value.is_null() => {
                     let mut inner = Map::new();
-                    let mut says = false;
+                    let mut has_value = false;
                     for (key, value) in value.object("node metadata, an object")?.entries() {
                         let name = key.as_text().unwrap_or_default();
                         if matches!(&*name, "excluded" | "pruned") && value.bool().unwrap_or_default() {
-                            says = true;
+                            has_value = true;
                         } else {
                             keep(&mut inner, &name, value);
                         }
                     }
-                    if !says || !inner.is_empty() {
+                    if !has_value || !inner.is_empty() {
                         rest.insert(METADATA.to_owned(), Json::Object(inner));
                     }
                 }
@@ -190,7 +190,7 @@ impl Extra {
     /// The extra data of an edge with only some of its sources.
     pub(super) fn with_sources(&self, stay: impl Iterator<Item = bool>) -> Self {
         let left = stay.enumerate().filter(|(_, stays)| *stays).map(|(at, _)| self.has_role(at));
-        let roles = left.take(SOURCES).enumerate().fold(0, |form, (at, says)| form | u32::from(says) << at);
+        let roles = left.take(SOURCES).enumerate().fold(0, |form, (at, has_role)| form | u32::from(has_role) << at);
         Self { form: self.form & KIND | roles, fields: self.fields.clone() }
     }
 

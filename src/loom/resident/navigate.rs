@@ -145,8 +145,8 @@ impl LoomTree {
         let first = path::origins(tree, node).last().copied().unwrap_or(node);
         let Some(at) = roots.iter().position(|root| root.node == first) else { return Ok(None) };
         let shows = |root: &&Relation| !tree.at(root.node).pruned || tree.at(node).pruned;
-        let (before, after) = roots.split_at(at);
-        let found = if next { after.iter().skip(1).find(shows) } else { before.iter().rev().find(shows) };
+        let (before, later) = roots.split_at(at);
+        let found = if next { later.iter().skip(1).find(shows) } else { before.iter().rev().find(shows) };
         Ok(found.map(|&root| self.relative(root)))
     }
 

@@ -285,7 +285,7 @@ impl LoomTree {
 
     /// Applies a change that will be undone.
     fn begin_trial(&mut self, change: ChangeSet, limits: &Limits, after: Question<'_>) -> Result<Trial> {
-        let gone = self.gone(&change);
+        let gone = self.removal(&change);
         self.check(&change, &gone, limits)?;
         let inverse = self.inverse(&change, &gone);
         let mut trial = self.trial(&change, &gone, inverse, after.options.loom_aware.is_none());
@@ -330,11 +330,11 @@ impl LoomTree {
 
     /// Records the nodes whose content a change replaced.
     fn note_rewritten(&self, trial: &mut Trial) {
-        let says_else = |put: &&Upsert<Node<'_>>| {
+        let is_rewritten = |put: &&Upsert<Node<'_>>| {
             let now = self.tree.node(&put.entity.id);
             now.is_some_and(|now| now.content != put.entity.content || now.author != put.entity.author)
         };
-        let rewritten = trial.inverse.nodes.iter().filter(says_else).map(|put| put.entity.id.to_string());
+        let rewritten = trial.inverse.nodes.iter().filter(is_rewritten).map(|put| put.entity.id.to_string());
         let endings = trial.inverse.endings.iter().filter(|ending| ending.cut > 0 || !ending.text.is_empty());
         trial.rewritten = SortedSet::from_iter(rewritten.chain(endings.map(|ending| ending.node_id.clone())));
     }

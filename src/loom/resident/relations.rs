@@ -187,8 +187,8 @@ pub(super) fn adjacent(tree: &Tree<'_>, node: NodeIx, from: NodeIx, edge: EdgeIx
         let shows = !tree.at(child.node).pruned || tree.at(node).pruned;
         (same_kind && shows && child.node != at.target).then_some(child)
     };
-    let (before, after) = tree.outgoing_around(from, edge);
-    if next { after.iter().find_map(is_one) } else { before.iter().rev().find_map(is_one) }
+    let (before, later) = tree.outgoing_around(from, edge);
+    if next { later.iter().find_map(is_one) } else { before.iter().rev().find_map(is_one) }
 }
 
 /// The node that an edit without an edge edits.

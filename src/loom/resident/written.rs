@@ -103,8 +103,8 @@ impl Serialize for WrittenNode<'_> {
         members(&mut map, &fields)?;
         if metadata.is_some() || node.excluded || node.pruned {
             let mut metadata = metadata.unwrap_or_default();
-            for (name, says) in [("excluded", node.excluded), ("pruned", node.pruned)] {
-                if says {
+            for (name, is_set) in [("excluded", node.excluded), ("pruned", node.pruned)] {
+                if is_set {
                     metadata.insert(name.to_owned(), Json::Bool(true));
                 }
             }

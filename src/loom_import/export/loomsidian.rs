@@ -6,10 +6,10 @@ use super::noted::{FormatFields, kept_fields, noted, noted_of_tree};
 use super::tree::{ExportNode, ExportTree};
 use crate::error::Result;
 use crate::json::{Object, Value, object, text};
-use crate::loom_import::conventions::OWN;
+use crate::loom_import::conventions::OWN_FIELD;
 use crate::maps::SortedSet;
 
-const RESERVED: &[&str] = &["id", "text", "value", "parentId", "bookmarked", "author", "searchResultState", OWN];
+const RESERVED: &[&str] = &["id", "text", "value", "parentId", "bookmarked", "author", "searchResultState", OWN_FIELD];
 
 const FORMAT: FormatFields<'static> = FormatFields {
     format: "loomsidian",
@@ -38,7 +38,7 @@ pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
     }
     put_in_order(&mut fields, tree.imported_from(FORMAT.format))?;
     if let Some(noted) = noted_of_tree(tree, FORMAT.format)? {
-        fields.insert(OWN.to_owned(), Json::Object(noted));
+        fields.insert(OWN_FIELD.to_owned(), Json::Object(noted));
     }
     let mut out = String::from("{");
     for (name, value) in fields {
@@ -57,7 +57,7 @@ pub(super) fn write(tree: &ExportTree<'_>) -> Result<String> {
     };
     if let Some(above) = &above {
         let mut node = plain("", None);
-        node.insert(OWN.to_owned(), object([("made", true.into())]));
+        node.insert(OWN_FIELD.to_owned(), object([("made", true.into())]));
         push(above, &node);
     }
     // Nodes follow their parents, and siblings are in order.
@@ -103,7 +103,7 @@ fn fields_of(
         noted.insert("id".to_owned(), (&*node.id).into());
     }
     if !noted.is_empty() {
-        fields.insert(OWN.to_owned(), Json::Object(noted));
+        fields.insert(OWN_FIELD.to_owned(), Json::Object(noted));
     }
     Ok(fields)
 }

@@ -6,26 +6,12 @@ use super::noted::{FormatFields, is_usual, kept_fields, noted, noted_of_tree};
 use super::tree::{ExportNode, ExportTree};
 use crate::error::Result;
 use crate::json::{JsonWriter, Object, Value};
-use crate::loom_import::conventions::{BOOKMARK, OWN, bookmark_tags, chapter_id};
+use crate::loom_import::conventions::{BOOKMARK, OWN_FIELD, PYLOOM_FIELDS, bookmark_tags, chapter_id};
 use crate::loom_import::verbatim::Lenient;
 use crate::time::Timestamp;
 
-const RESERVED: &[&str] = &[
-    "id",
-    "text",
-    "children",
-    "parent_id",
-    "parentId",
-    "bookmark",
-    "masked_head",
-    "tail_id",
-    "history",
-    "versionOf",
-    OWN,
-];
-
 const FORMAT: FormatFields<'static> =
-    FormatFields { format: "pyloom", expresses: &expresses, reserved: RESERVED, defaults: &[("mutable", "true")] };
+    FormatFields { format: "pyloom", expresses: &expresses, reserved: PYLOOM_FIELDS, defaults: &[("mutable", "true")] };
 
 fn expresses(name: &str, value: Value<'_>) -> bool {
     match name {
@@ -98,7 +84,7 @@ fn fields_of_file(tree: &ExportTree<'_>) -> Result<Map<String, Json>> {
         fields.insert("tags".to_owned(), bookmark_tags());
     }
     if let Some(noted) = noted_of_tree(tree, FORMAT.format)? {
-        fields.insert(OWN.to_owned(), Json::Object(noted));
+        fields.insert(OWN_FIELD.to_owned(), Json::Object(noted));
     }
     Ok(fields)
 }
@@ -113,7 +99,7 @@ fn open_made(tree: &ExportTree<'_>, wish: &str, json: &mut JsonWriter) {
     json.text_field("id", &*id);
     json.text_field("text", "");
     json.raw_field("mutable", "true");
-    json.object_field(OWN, |json| json.raw_field("made", "true"));
+    json.object_field(OWN_FIELD, |json| json.raw_field("made", "true"));
     json.key("children");
     json.open_list();
 }
@@ -203,7 +189,7 @@ fn fields_of(
     };
     let noted = noted(tree, node, &FormatFields { expresses: &expresses, ..FORMAT })?;
     if !noted.is_empty() {
-        fields.insert(OWN.to_owned(), Json::Object(noted));
+        fields.insert(OWN_FIELD.to_owned(), Json::Object(noted));
     }
     Ok(fields)
 }

@@ -4,13 +4,13 @@ use super::{as_note, author_unknown, check_nodes, exported_tree, objects, take_e
 use crate::error::{DiagnosticCode, Result, Severity};
 use crate::json::{Object, Value};
 use crate::loom_import::context::Context;
-use crate::loom_import::conventions::OWN;
+use crate::loom_import::conventions::OWN_FIELD;
 use crate::loom_import::detect::notes;
 use crate::loom_import::entry::{Author, Entry, EntryRef, EntryTree};
 use crate::loom_import::file::Shape;
 use crate::loom_import::verbatim::{Lenient, is_empty};
 
-const KNOWN: &[&str] = &["id", "text", "value", "parentId", "bookmarked", "author", OWN];
+const KNOWN: &[&str] = &["id", "text", "value", "parentId", "bookmarked", "author", OWN_FIELD];
 
 pub(super) fn read_all(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Vec<EntryTree>> {
     if let Some(note) = as_note(shape) {
@@ -45,7 +45,7 @@ fn read(note: Object<'_>, context: &mut Context<'_>) -> Result<EntryTree> {
     check_nodes(context, nodes.len())?;
     tree.exported = exported_tree(note, context);
     for (id, node) in nodes {
-        if node.object_at(OWN).is_some_and(|own| own.is_true("made")) {
+        if node.object_at(OWN_FIELD).is_some_and(|own| own.is_true("made")) {
             continue;
         }
         let (entry, own_id) = entry(id, node, tree.exported.is_some(), context);
@@ -57,7 +57,7 @@ fn read(note: Object<'_>, context: &mut Context<'_>) -> Result<EntryTree> {
             tree.entries.push(entry);
         }
     }
-    tree.imported = context.rest(note, &["current", "nodes", OWN], None);
+    tree.imported = context.rest(note, &["current", "nodes", OWN_FIELD], None);
     tree.imported.retain(|_, value| !is_empty(value));
     Ok(tree)
 }

@@ -19,7 +19,7 @@ mod sillytavern;
 use serde_json::{Map, Value as Json};
 
 use super::context::Context;
-use super::conventions::OWN;
+use super::conventions::OWN_FIELD;
 use super::detect;
 use super::entry::{Entry, EntryTree};
 use super::file::Shape;
@@ -132,7 +132,9 @@ fn check_version(context: &mut Context<'_>, file: Object<'_>, field: &str, known
 /// Takes the data of a node recorded by an export of ctxweave; returns its original id. Recorded content only applies
 /// if the text is unchanged.
 fn take_exported(entry: &mut Entry, node: Object<'_>, text: &str, context: &mut Context<'_>) -> Option<String> {
-    let Some(Json::Object(mut noted)) = node.field(OWN).and_then(|noted| context.kept(OWN, noted)) else { return None };
+    let Some(Json::Object(mut noted)) = node.field(OWN_FIELD).and_then(|noted| context.kept(OWN_FIELD, noted)) else {
+        return None;
+    };
     let is_same = noted.shift_remove("of").is_none_or(|of| of.as_str() == Some(text));
     if !is_same {
         noted.shift_remove("content");
@@ -144,7 +146,7 @@ fn take_exported(entry: &mut Entry, node: Object<'_>, text: &str, context: &mut 
 
 /// The recorded data of a tree; `None` if the file is not an export by ctxweave.
 fn exported_tree(file: Object<'_>, context: &mut Context<'_>) -> Option<Map<String, Json>> {
-    match file.field(OWN).and_then(|noted| context.kept(OWN, noted)) {
+    match file.field(OWN_FIELD).and_then(|noted| context.kept(OWN_FIELD, noted)) {
         Some(Json::Object(noted)) => Some(noted),
         _ => None,
     }

@@ -9,28 +9,12 @@ use crate::content::Block;
 use crate::error::{DiagnosticCode, Result};
 use crate::json::{Kind, Object, Value};
 use crate::loom_import::context::Context;
-use crate::loom_import::conventions::{BOOKMARK, OWN, bookmark_tags, chapter_id};
+use crate::loom_import::conventions::{BOOKMARK, OWN_FIELD, PYLOOM_FIELDS, bookmark_tags, chapter_id};
 use crate::loom_import::entry::{Author, Entry, EntryRef, EntryTree};
 use crate::loom_import::file::Shape;
 use crate::loom_import::times::Unit;
 use crate::loom_import::verbatim::{Lenient, is_empty};
 use crate::maps::{SortedMap, SortedSet};
-
-/// Fields that are expressed or reported separately.
-const KNOWN: &[&str] = &[
-    "id",
-    "text",
-    "children",
-    "parent_id",
-    "parentId",
-    "bookmark",
-    "masked_head",
-    "tail_id",
-    "history",
-    "meta",
-    "tags",
-    OWN,
-];
 
 pub(super) fn read_all(shape: Shape<'_, '_>, context: &mut Context<'_>) -> Result<Vec<EntryTree>> {
     let tree = match shape {
@@ -93,7 +77,7 @@ fn nested<'t>(
                     work.push(Work::Node(head, parent));
                     continue;
                 }
-                let made = node.object_at(OWN).is_some_and(|own| own.is_true("made"));
+                let made = node.object_at(OWN_FIELD).is_some_and(|own| own.is_true("made"));
                 let place = if made {
                     parent
                 } else {
@@ -158,7 +142,7 @@ fn entry(node: Object<'_>, parent: EntryRef, chapters: &Chapters, context: &mut 
     let text = node.text_at("text").unwrap_or_default();
     let id = node.id_at("id").unwrap_or_default();
     let chapter = chapters.get(id.as_str());
-    let mut known = KNOWN.to_vec();
+    let mut known = [PYLOOM_FIELDS, &["meta", "tags"]].concat();
     if node.is_true("mutable") {
         known.push("mutable");
     }
@@ -175,13 +159,14 @@ fn entry(node: Object<'_>, parent: EntryRef, chapters: &Chapters, context: &mut 
     };
     let created_at = context.time(meta.and_then(|meta| meta.field("creation_timestamp")), Unit::Seconds, &id);
     if let Some(meta) = meta {
-        let told = [
+        let present = [
             ("source", matches!(source.as_deref(), Some("AI" | "prompt"))),
             ("creation_timestamp", created_at.is_some()),
             ("modified", !meta.is_true("modified")),
         ];
-        let told: Vec<&str> = told.into_iter().filter(|(_, is_told)| *is_told).map(|(name, _)| name).collect();
-        let rest = context.rest(meta, &told, Some(&id));
+        let present: Vec<&str> =
+            present.into_iter().filter(|(_, is_present)| *is_present).map(|(name, _)| name).collect();
+        let rest = context.rest(meta, &present, Some(&id));
         if !rest.is_empty() {
             imported.insert("meta".to_owned(), Json::Object(rest));
         }
@@ -227,7 +212,7 @@ fn chapters(file: Object<'_>) -> Chapters {
 /// Reads the data next to the root.
 fn of_file(file: Object<'_>, tree: &mut EntryTree, context: &mut Context<'_>) {
     tree.tip = EntryRef::id(file.id_at("selected_node_id"));
-    tree.imported = context.rest(file, &["root", "selected_node_id", "chapters", "tags", OWN], None);
+    tree.imported = context.rest(file, &["root", "selected_node_id", "chapters", "tags", OWN_FIELD], None);
     // Chapters without a node.
     let ids: SortedSet<&str> = tree.entries.iter().map(|entry| entry.id.as_str()).collect();
     let mut others = Map::new();

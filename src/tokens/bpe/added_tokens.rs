@@ -31,7 +31,7 @@ pub(super) enum LiteralKind {
 
 /// The result of [`read`].
 #[derive(Debug, Default)]
-pub(super) struct More<'a> {
+pub(super) struct AddedTokens<'a> {
     pub(super) ids: Ids,
     pub(super) literals: Vec<Literal<'a>>,
     pub(super) specials: Vec<(String, Rank)>,
@@ -40,8 +40,8 @@ pub(super) struct More<'a> {
 }
 
 /// Reads the bytes after the planes; `None` if they are malformed.
-pub(super) fn read(bytes: &[u8], tokens: usize) -> Option<More<'_>> {
-    let mut more = More::default();
+pub(super) fn read(bytes: &[u8], tokens: usize) -> Option<AddedTokens<'_>> {
+    let mut more = AddedTokens::default();
     let mut rest = bytes;
     if bytes.is_empty() {
         return Some(more);

@@ -274,14 +274,15 @@ impl Vocabulary {
         while at < end {
             let width = joins::width(character as u8).max(1);
             let next = at + width;
-            let after = joins::character(load8(bytes, next) as u32);
-            let reaches = next < end && (character | after) >= 0x80 && self.tables.joins.of_bytes(character, after);
+            let following = joins::character(load8(bytes, next) as u32);
+            let reaches =
+                next < end && (character | following) >= 0x80 && self.tables.joins.of_bytes(character, following);
             let whole = matches!(width, 2 | 3) && !(reached || reaches) && self.tables.characters.contains(character);
             leaves.push(at as u32);
             if !whole {
                 leaves.extend(at as u32 + 1..next as u32);
             }
-            (at, reached, character) = (next, reaches, after);
+            (at, reached, character) = (next, reaches, following);
         }
         leaves.push(end as u32);
     }

@@ -22,12 +22,12 @@ pub(crate) const SIGNATURES: &str =
 
 /// The signature next to a part.
 pub(crate) fn signature<'t>(part: Object<'t>) -> Option<ReasoningSignature<'t>> {
-    let beside = HOLDERS.into_iter().find_map(|name| object_in(part, name))?;
-    let sealed = text_in(beside, "encrypted_content").or_else(|| text_in(beside, "encryptedContent"));
+    let holder = HOLDERS.into_iter().find_map(|name| object_in(part, name))?;
+    let sealed = text_in(holder, "encrypted_content").or_else(|| text_in(holder, "encryptedContent"));
     if let Some(sealed) = sealed {
         return Some(ReasoningSignature::Sealed(text_in(part, "id"), sealed));
     }
-    let vendor = ["anthropic", "google", "vertex", "openai"].into_iter().find_map(|name| object_in(beside, name))?;
+    let vendor = ["anthropic", "google", "vertex", "openai"].into_iter().find_map(|name| object_in(holder, name))?;
     text_in(vendor, "redactedData")
         .map(ReasoningSignature::Redacted)
         .or_else(|| text_in(vendor, "signature").map(ReasoningSignature::Thinking))

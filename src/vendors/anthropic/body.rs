@@ -13,7 +13,7 @@ use crate::error::DiagnosticCode;
 use crate::json::JsonWriter;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
-use crate::vendors::bodies::breakpoints::{BreakpointRoom, MAX_BREAKPOINTS, breakpoints};
+use crate::vendors::bodies::breakpoints::{BreakpointLimit, MAX_BREAKPOINTS, breakpoints};
 use crate::vendors::bodies::conversation::Conversation;
 use crate::vendors::bodies::ids::IdRule;
 use crate::vendors::bodies::media::{ANY_IMAGE, Kind, Media, Source};
@@ -91,8 +91,8 @@ pub(crate) fn write<'m>(
         let left_out = usize::from(free_marks == 0 && after_system.is_some());
         after_system = after_system.filter(|_| free_marks > 0);
         let free_marks = free_marks - usize::from(after_system.is_some());
-        let room = BreakpointRoom { vendor: RULES.name, free: free_marks, left_out };
-        normalized.mark(&breakpoints(cache, &conversation, hints, room, sink));
+        let allowance = BreakpointLimit { vendor: RULES.name, free: free_marks, left_out };
+        normalized.mark(&breakpoints(cache, &conversation, hints, allowance, sink));
     }
 
     if let Some(system) = &normalized.system {

@@ -11,7 +11,7 @@ pub(crate) const MAX_BREAKPOINTS: usize = 4;
 
 /// The number of breakpoints that a request may still have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BreakpointRoom {
+pub(crate) struct BreakpointLimit {
     pub vendor: &'static str,
     pub free: usize,
     /// The number of breakpoints outside the messages that were left out.
@@ -23,10 +23,10 @@ pub(crate) fn breakpoints(
     cache: &CacheSettings,
     conversation: &Conversation<'_>,
     hints: &Hints,
-    room: BreakpointRoom,
+    allowance: BreakpointLimit,
     sink: &mut DiagnosticSink<'_>,
 ) -> Vec<usize> {
-    let BreakpointRoom { vendor, free, mut left_out } = room;
+    let BreakpointLimit { vendor, free, mut left_out } = allowance;
     let mut places: Vec<usize> = Vec::new();
     let count = conversation.count();
     let wanted: Vec<Option<usize>> = match &cache.messages {

@@ -379,9 +379,13 @@ impl TurnAlternator<'_, '_> {
         let mut ids = Ids::new(self.rules.id, "call");
         let mut open: Vec<Open<'m>> = Vec::new();
         // Calls at the very end may be open.
-        let speaks = |flat: &Flat<'_>| flat.role != Role::Assistant && !matches!(flat.block, Block::ToolResult { .. });
-        let open_from =
-            if self.rules.is_chat() { flat.iter().rposition(speaks).map_or(0, |last| last + 1) } else { flat.len() };
+        let is_user_content =
+            |flat: &Flat<'_>| flat.role != Role::Assistant && !matches!(flat.block, Block::ToolResult { .. });
+        let open_from = if self.rules.is_chat() {
+            flat.iter().rposition(is_user_content).map_or(0, |last| last + 1)
+        } else {
+            flat.len()
+        };
         for (at, &Flat { role, message, block }) in flat.iter().enumerate() {
             if role != Role::Assistant {
                 self.results(flat, at, &mut open, out);

@@ -40,9 +40,9 @@ impl<'t> ChatNormalizer<'t> {
         if let Some(holder) = holder.and_then(|holder| holder.plain_object()) {
             let [snake, camel, status, error, parts] =
                 holder.fields(["is_error", "isError", "status", "errorText", "parts"])?;
-            let says_so = |value: Option<Value<'_>>| value.is_some_and(|value| value.bool().unwrap_or(false));
-            is_error = says_so(snake)
-                || says_so(camel)
+            let is_true = |value: Option<Value<'_>>| value.is_some_and(|value| value.bool().unwrap_or(false));
+            is_error = is_true(snake)
+                || is_true(camel)
                 || error.is_some()
                 || status.is_some_and(|status| status.is_string("error"));
             if let (Some(parts), Some((_, TextShape::GeminiResponse))) = (parts, place) {

@@ -9,7 +9,7 @@ use crate::text::is_blank;
 use crate::tokens::models::takes_breakpoints;
 use crate::vendors::bodies::arguments;
 use crate::vendors::bodies::body::Body;
-use crate::vendors::bodies::breakpoints::{BreakpointRoom, MAX_BREAKPOINTS, breakpoints};
+use crate::vendors::bodies::breakpoints::{BreakpointLimit, MAX_BREAKPOINTS, breakpoints};
 use crate::vendors::bodies::conversation::{Conversation, Text};
 use crate::vendors::bodies::ids::IdRule;
 use crate::vendors::bodies::media::{Kind, Media};
@@ -126,10 +126,10 @@ fn places(
     hints: &Hints,
     sink: &mut DiagnosticSink<'_>,
 ) -> Vec<usize> {
-    let room = BreakpointRoom { vendor: RULES.name, free: MAX_BREAKPOINTS, left_out: 0 };
+    let allowance = BreakpointLimit { vendor: RULES.name, free: MAX_BREAKPOINTS, left_out: 0 };
     let takes = |at: &usize| matches!(conversation.role(*at), Some(Role::User | Role::Tool));
     let mut places: Vec<usize> = Vec::new();
-    for place in breakpoints(cache, conversation, hints, room, sink) {
+    for place in breakpoints(cache, conversation, hints, allowance, sink) {
         let place = (0..=place).rev().find(takes);
         places.extend(place.filter(|place| !places.contains(place)));
     }
