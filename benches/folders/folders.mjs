@@ -8,7 +8,15 @@
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
 import picomatch from "picomatch";
-import { buildContextChain, bubble, contextWatchRecords, discoverContextFolders, init, watchersOf } from "ctxweave";
+import {
+  buildContextChain,
+  bubble,
+  contextWatchRecords,
+  discoverContextFolders,
+  init,
+  planAgentFiles,
+  watchersOf,
+} from "ctxweave";
 import { now } from "../clock.mjs";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean" }, files: { type: "string" } } });
@@ -36,6 +44,19 @@ function vault(size) {
     path: `area-${at % 50}/project-${at % 500}/part-${at}/AGENTS.md`,
     content: `---\nwatch:\n  - "${watchOf(at)}"\n---\n# Part ${at}\n\n> One of many\n\n## Facts\n- Fact ${at}\n- A fact that many have\n`,
   }));
+}
+
+/** What Claude Code reads in a repository with a context file or rule in every fiftieth file, after an access. */
+function agentRequest(size) {
+  const files = Array.from({ length: size }, (_, at) => {
+    const folder = `/srv/repo/area-${at % 50}/project-${at % 500}`;
+    if (at % 100 === 0) return { path: `${folder}/CLAUDE.md`, content: `# Project\n\nSee @notes-${at}.md\n` };
+    if (at % 100 !== 50) return { path: `${folder}/notes-${at}.md`, content: `Notes ${at}\n` };
+    return { path: `/srv/repo/.claude/rules/${at}.md`, content: `---\npaths: area-${at % 50}/**\n---\nRule ${at}\n` };
+  });
+  const access = [{ path: "/srv/repo/area-0/project-0/src/main.rs" }];
+  const limits = { contextFiles: size };
+  return { agent: "claude-code", cwd: "/srv/repo", root: "/srv/repo", files, access, limits };
 }
 
 /** The median of some runs, in milliseconds. */
@@ -78,6 +99,8 @@ for (const size of sizes) {
   );
   assert.deepEqual(watchersOf(changed, records), watchersOf(changed, files));
   const selected = paths.slice(0, 20);
+  const agent = agentRequest(size);
+  assert.equal(planAgentFiles(agent).status, "ready");
   const runs = {
     discovery: () => discoverContextFolders(paths),
     "chain of 20": () => buildContextChain({ files, selected, parentChain: true, maxTokens: 500 }),
@@ -85,6 +108,7 @@ for (const size of sizes) {
     "rows of all watches": () => contextWatchRecords(files),
     "watchers of a change, from files": () => watchersOf(changed, files),
     "watchers of a change, from rows": () => watchersOf(changed, records),
+    "plan and load of an agent": () => planAgentFiles(agent),
     "bubble, from rows": () => bubble([changed], records),
     "picomatch, compiling all patterns": () => naive(files),
     "picomatch, compiled, all patterns": () => compiled(changed),
