@@ -91,7 +91,10 @@ test("the host verifies refs of other stores", async () => {
     assert.deepEqual(seen, Array(3).fill([ref, text(blob)]));
     const refused = { verifyArtifact: () => false };
     assert.throws(() => graph.materialize(request, blobs, refused), { code: "blob_mismatch" });
-    await assert.rejects(ctxweave.materializeWith(graph, request, () => blob, refused), { code: "blob_mismatch" });
+    await assert.rejects(
+      ctxweave.materializeWith(graph, request, () => blob, refused),
+      { code: "blob_mismatch" },
+    );
     assert.throws(() => graph.materialize(request, blobs, { verifyArtifact: () => 1 }), { code: "invalid_input" });
     assert.throws(() => graph.materialize(request, blobs, { verifyArtifact: 1 }), { code: "invalid_input" });
     if (ref.startsWith("art-")) assert.throws(() => graph.materialize(request, blobs), { code: "blob_mismatch" });
@@ -113,5 +116,8 @@ test("a load of context files continues", () => {
     const found = plan.paths.map((path) => files.find((file) => file.path === path) ?? { path, missing: true });
     plan = ctxweave.finishAgentFiles(plan.state, found);
   }
-  assert.deepEqual(plan.append.map(({ path }) => path), ["/r/api/CLAUDE.md"]);
+  assert.deepEqual(
+    plan.append.map(({ path }) => path),
+    ["/r/api/CLAUDE.md"],
+  );
 });

@@ -4,7 +4,13 @@ import type { LoomTreeData, VendorBlock } from "./loom.js";
 
 /** A format of agent sessions; docs/session-formats.md has the rules of each. */
 export type TranscriptFormat =
-  WrittenTranscriptFormat | "cline-v1" | "continue-v1" | "copilot-cli-v1" | "events-v1" | "opencode-export" | "qwen-code-v1";
+  | WrittenTranscriptFormat
+  | "cline-v1"
+  | "continue-v1"
+  | "copilot-cli-v1"
+  | "events-v1"
+  | "opencode-export"
+  | "qwen-code-v1";
 
 /** A format that conversations of other agents can be translated to; the others are only read and joined. */
 export type WrittenTranscriptFormat =
