@@ -3,7 +3,6 @@
 
 use super::entry::Entry;
 use super::fit::{Cut, Fit, SUMMARY_PREFIX};
-use super::pairs::MessageSlice;
 use super::report::AddedKind;
 use super::series::{Relation, Series, digest, options_hash, pinned_hash, text_hash};
 use super::state::{KnownState, RecordedGap};
