@@ -9,6 +9,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sameAsGraph } from "./store-contract.mjs";
 import { drivers, packages, postgresOpener, s3Opener } from "./store-drivers.mjs";
+import { startS3 } from "./store-servers.mjs";
 import { crashEverywhere, numbers, reachableKeys, simulate } from "./stores-simulation.mjs";
 
 const encoder = new TextEncoder();
@@ -44,6 +45,72 @@ describe("every store satisfies the contract, equals a graph, and keeps apart wh
       const store = stores.memoryStore();
       if (seed % 3 === 0) delete store.ancestors;
       await sameAsGraph(ctxweave, stores, store, numbers(seed), 24);
+    }
+  });
+});
+
+describe("S3", () => {
+  test("conditions, refusals, signatures and options", { timeout: 120_000 }, async () => {
+    const { options, stop } = await startS3(stores);
+    try {
+      const other = stores.s3Store(options);
+      // Another writer is faster between the read and the write.
+      let faster;
+      const racing = stores.s3Store({
+        ...options,
+        async fetch(address, init) {
+          const response = await fetch(address, init);
+          if (init.method === "GET") await faster?.();
+          return response;
+        },
+      });
+      for (const [key, change, expected] of [
+        ["heads/changed", () => other.put("heads/changed", encoder.encode("theirs")), "theirs"],
+        ["heads/deleted", () => other.delete("heads/deleted"), undefined],
+      ]) {
+        await other.compareAndSet(key, undefined, "1");
+        faster = change;
+        assert.equal(await racing.compareAndSet(key, "1", "ours"), false, key);
+        const bytes = await other.get(key);
+        assert.equal(bytes && decoder.decode(bytes), expected);
+      }
+      // A version that is known from a read is refused, and read again.
+      faster = undefined;
+      await other.put("heads/kept", encoder.encode("1"));
+      await racing.get("heads/kept");
+      await other.put("heads/kept", encoder.encode("2"));
+      assert.equal(await racing.compareAndSet("heads/kept", "1", "ours"), false);
+      assert.equal(await racing.compareAndSet("heads/kept", "2", "3"), true);
+      // A missing bucket, a wrong key and no signature are errors, not an empty store.
+      const commits = (more) => new stores.CommitStore(stores.s3Store({ ...options, ...more }), { retries: 0 });
+      const failing = { code: "store_failed" };
+      await assert.rejects(commits({ bucket: "none" }).head("main"), failing);
+      await assert.rejects(commits({ credentials: { accessKeyId: "x", secretAccessKey: "y" } }).head("main"), failing);
+      await assert.rejects(commits({ credentials: undefined, fetch }).head("main"), /SignatureDoesNotMatch/);
+      const later = { credentials: async () => ({ ...options.credentials, sessionToken: "token", expiration: 1 }) };
+      assert.equal(await commits(later).head("main"), undefined);
+      await assert.rejects(other.get("heads/../records/x"), /has a part/);
+      await assert.rejects(other.get(`heads/${"x".repeat(1100)}`), /over the limit of 1024/);
+      const wrong = {
+        endpoint: [undefined, "s3.example.org", "ftp://x", "https://x/?a", "https://u@x"],
+        bucket: [undefined, "", "a/b", "..", "a?b"],
+        region: ["", "a/b", 7],
+        prefix: ["../", "a//", "a b/", "a?", 7],
+        credentials: [undefined, 7, {}, { accessKeyId: "a" }, { accessKeyId: "a", secretAccessKey: "b\n" }],
+        fetch: [7],
+      };
+      for (const [name, values] of Object.entries(wrong)) {
+        for (const value of values) {
+          const path = new RegExp(`^options\\.${name}`);
+          assert.throws(
+            () => stores.s3Store({ ...options, [name]: value }),
+            ({ code, details }) => code === "invalid_input" && path.test(details.path),
+            `${name}: ${JSON.stringify(value)}`,
+          );
+        }
+      }
+    } finally {
+      await stop();
     }
   });
 });
