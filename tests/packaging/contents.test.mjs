@@ -93,3 +93,10 @@ test("the packages have a description and names to find them by", () => {
     assert.ok(keywords.length > 2 && license.length > 2, folder);
   }
 });
+
+test("no code has a static block, which the Babel preset of React Native rejects", () => {
+  for (const [name, { files }] of Object.entries(packed)) {
+    for (const file of files.filter((path) => /\.c?js$/.test(path) && !path.endsWith(".packed.js")))
+      assert.doesNotMatch(inPackage(file, name), /\bstatic\s*\{/, `${name}/${file}`);
+  }
+});

@@ -46,6 +46,13 @@ const chat = Array.from({ length: 30 }, (_, at) => ({
   content: `message ${at} with some words in it`,
 }));
 
+const fork = JSON.stringify({
+  timestamp: "2026-11-26T01:21:53.705Z",
+  ordinal: 3,
+  type: "session_meta",
+  payload: { id: "fork", history_base: { thread_id: "root", end_ordinal_exclusive: 3 } },
+});
+
 /** Every driver that takes a signal: `work` is the caller's function. */
 const DRIVERS = {
   materializeWith: (work, signal) => ctxweave.materializeWith(...graphWith(), work, { signal }),
@@ -67,6 +74,17 @@ const DRIVERS = {
   fitMessagesWith: (work, signal) =>
     ctxweave.fitMessagesWith(chat, { maxTokens: 150, format: "openai" }, work, { signal }),
   loadContext: (work, signal) => ctxweave.loadContext(work, { signal }),
+  runTask: (work, signal) =>
+    ctxweave.runTask({ task: ctxweave.parseTask(task).task }, { memory: () => ({ context: "c", matches: [] }), model: work, signal }),
+  "runTask, its memory": (work, signal) =>
+    ctxweave.runTask({ task: ctxweave.parseTask(task).task }, { memory: work, model: () => ({ output: "" }), signal }),
+  loadAgentFiles: (work, signal) => ctxweave.loadAgentFiles({ agent: "codex", cwd: "/" }, work, { signal }),
+  joinFork: (work, signal) => ctxweave.joinFork(fork, work, { signal }),
+  summarizeMissing: async (work, signal) => {
+    const store = new stores.CommitStore(stores.memoryStore());
+    await store.checkpoint("main", { format: "generic-v1", created_at: "2026-01-01T00:00:00Z" }, blob);
+    return stores.summarizeMissing(store, work, { signal });
+  },
   "CommitStore.materialize": async (work, signal) => {
     const store = stores.memoryStore();
     const request = { format: "generic-v1", created_at: "2026-01-01T00:00:00Z", message_count: 1, principal: "p" };

@@ -20,7 +20,9 @@ import type {
   TranslateRequest,
 } from "../types/transcripts.js";
 import type { CommitFormat } from "../types/commits.js";
-import type { Diagnostic, ReadonlyData } from "../types/common.js";
+import type { Diagnostic, DriverOptions, ReadonlyData } from "../types/common.js";
+import { checkedSignal, raceAbort } from "./abort.js";
+import { checkedOptions } from "./checked.js";
 
 /**
  * Imports a session file as commits: deltas, compaction commits, and branches. Every line is in one of the blobs, byte
@@ -85,16 +87,18 @@ const MAX_BASES = 100;
  * Joins a fork of Codex with all rollouts that it continues. `load` returns the rollout of a thread; if it returns
  * undefined, the result lacks that history, and reading it reports `missing_base`. Other files are returned unchanged.
  *
- * @throws {CtxweaveError} as `joinForkBase`; `invalid_input` if the bases form a cycle
+ * @throws {CtxweaveError} as `joinForkBase`; `invalid_input` if the bases form a cycle; the signal's reason when it is aborted
  */
 export async function joinFork(
   bytes: TranscriptBytes,
   load: (base: ForkBase) => TranscriptBytes | undefined | Promise<TranscriptBytes | undefined>,
+  options: DriverOptions = {},
 ): Promise<{ bytes: TranscriptBytes; diagnostics: Diagnostic[] }> {
+  const signal = checkedSignal(checkedOptions(options, ["signal"]).signal);
   const joined = { bytes, diagnostics: [] as Diagnostic[] };
   for (let count = 0; ; count++) {
     const base = forkBase(joined.bytes);
-    const rollout = base && (await load(base));
+    const rollout = base && (await raceAbort(load(base), signal));
     if (!base || rollout === undefined) return joined;
     if (count >= MAX_BASES)
       throw new CtxweaveError(

@@ -1,5 +1,6 @@
 /** Summaries for commits that lack one. */
 
+import { checkedSignal, raceAbort } from "../api/abort.js";
 import { checkedOptions, invalid } from "../api/checked.js";
 import { checkWhole } from "../api/commits/bytes.js";
 import type { Summarize, SummarizedCommits, SummarizeMissingOptions } from "../types/stores.js";
@@ -9,21 +10,24 @@ import { CommitStore } from "./commit-store.js";
  * Gives each commit without a summary the one that `summarize` returns, oldest first. If `summarize` throws, so does the
  * call; summaries set before stay.
  *
- * @throws {CtxweaveError} `invalid_input`, and those of `CommitStore.blob` and `updateMetadata`
+ * @throws {CtxweaveError} `invalid_input`, and those of `CommitStore.blob` and `updateMetadata`; the signal's reason when it is aborted
  */
 export async function summarizeMissing(
   store: Pick<CommitStore, "lackingSummary" | "blob" | "updateMetadata">,
   summarize: Summarize,
   options: SummarizeMissingOptions = {},
 ): Promise<SummarizedCommits> {
-  const { limit = Infinity } = checkedOptions(options, ["limit"]);
+  const { limit = Infinity, signal: given } = checkedOptions(options, ["limit", "signal"]);
+  const signal = checkedSignal(given);
   if (limit !== Infinity) checkWhole(limit, "options.limit", 1);
   if (typeof summarize !== "function") throw invalid("summarize", "a function");
   if (!(store instanceof CommitStore)) throw invalid("store", "a `CommitStore`");
   const done: SummarizedCommits = { summarized: [], skipped: [] };
   for await (const record of store.lackingSummary()) {
     if (done.summarized.length >= limit) break;
-    const summary = await summarize(record, await store.blob(record.id));
+    checkedSignal(signal);
+    const blob = await raceAbort(store.blob(record.id), signal);
+    const summary = await raceAbort(summarize(record, blob), signal);
     if (summary !== undefined && typeof summary !== "string")
       throw invalid("summarize", "a function that returns a text or undefined");
     if (summary === undefined || summary.trim() === "") done.skipped.push(record.id);

@@ -1,7 +1,7 @@
 /** Stores of commits: the host's interface, and the types built on it. */
 
 import type { CheckpointRequest, CommitRecord, MaterializationPlan, MaterializedStream } from "./commits.js";
-import type { Diagnostic, Limits } from "./common.js";
+import type { Diagnostic, DriverOptions, Limits } from "./common.js";
 
 /**
  * Storage for blobs, records and heads. A completed call is visible to every later one. A call may fail, possibly after
@@ -62,7 +62,7 @@ export interface CommitStoreOptions {
 export type Summarize = (record: CommitRecord, blob: Uint8Array) => string | undefined | Promise<string | undefined>;
 
 /** Options of `summarizeMissing`. */
-export interface SummarizeMissingOptions {
+export interface SummarizeMissingOptions extends DriverOptions {
   /** Maximum number of commits to summarize. Default: all. */
   limit?: number | undefined;
 }
