@@ -75,7 +75,10 @@ const DRIVERS = {
     ctxweave.fitMessagesWith(chat, { maxTokens: 150, format: "openai" }, work, { signal }),
   loadContext: (work, signal) => ctxweave.loadContext(work, { signal }),
   runTask: (work, signal) =>
-    ctxweave.runTask({ task: ctxweave.parseTask(task).task }, { memory: () => ({ context: "c", matches: [] }), model: work, signal }),
+    ctxweave.runTask(
+      { task: ctxweave.parseTask(task).task },
+      { memory: () => ({ context: "c", matches: [] }), model: work, signal },
+    ),
   "runTask, its memory": (work, signal) =>
     ctxweave.runTask({ task: ctxweave.parseTask(task).task }, { memory: work, model: () => ({ output: "" }), signal }),
   loadAgentFiles: (work, signal) => ctxweave.loadAgentFiles({ agent: "codex", cwd: "/" }, work, { signal }),

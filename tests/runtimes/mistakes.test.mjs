@@ -141,7 +141,10 @@ test("what JSON loses is reported with its path", async () => {
     const within = (name) => (what === "a cycle" ? `${name}.again.cycle` : name);
     for (const [path, run] of [
       ["message.deep.value", () => new ctxweave.Checkpointer({ format: "generic-v1" }).push({ deep: { value } })],
-      ["summary.deep.value", () => new ctxweave.Checkpointer({ format: "generic-v1" }).compact({ deep: { value } }, {})],
+      [
+        "summary.deep.value",
+        () => new ctxweave.Checkpointer({ format: "generic-v1" }).compact({ deep: { value } }, {}),
+      ],
       ["tokenizerJson.model.value", () => ctxweave.vocabularyOf({ model: { value } })],
       [
         "body.messages[1].extra",
@@ -170,7 +173,17 @@ test("a value that stands twice, or is a date, is no loss", () => {
 
 test("tokens and snapshots that are none are reported", async () => {
   for (const name of ["decodeTokens", "decodeTokenBytes"]) {
-    for (const ids of [[1.5], [-1], [Number.NaN], [5n], ["1"], [undefined], [2 ** 32], new Map(), new Float32Array(1)]) {
+    for (const ids of [
+      [1.5],
+      [-1],
+      [Number.NaN],
+      [5n],
+      ["1"],
+      [undefined],
+      [2 ** 32],
+      new Map(),
+      new Float32Array(1),
+    ]) {
       const { code, details } = await thrown(() => ctxweave[name](ids, { tokenizer: "o200k_base" }));
       assert.equal(code, "invalid_input");
       assert.match(details.path, /^ids/);
@@ -252,7 +265,10 @@ test("a text that is none, and instructions that cannot be read, are reported", 
     throw boom;
   };
   const step = aiSdk.fitPrepareStep({ maxTokens: 1000 });
-  for (const instructions of [new Proxy([], { get: throwing }), [Object.defineProperty({}, "content", { get: throwing })]]) {
+  for (const instructions of [
+    new Proxy([], { get: throwing }),
+    [Object.defineProperty({}, "content", { get: throwing })],
+  ]) {
     const error = await thrown(() => step({ messages, instructions }));
     assert.equal(error.cause, boom);
     assert.equal(error.details.path, "step.instructions");

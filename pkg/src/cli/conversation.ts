@@ -7,7 +7,7 @@ interface Part {
   name?: string;
   arguments?: unknown;
   content?: string | readonly Part[];
-  isError?: boolean;
+  isError?: boolean | undefined;
   ref?: string;
   vendor?: string;
   value?: unknown;
