@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Lists of many lengths, with and without order and with many equal elements, beside the sort of std.
+/// Lists of many lengths, with and without order and with many equal elements, compared with the sort of std.
 #[test]
 fn sorts_as_std_does() {
     let mut next = crate::sorted_index::random_numbers();

@@ -162,7 +162,7 @@ pub(crate) fn item_kind(item: &Map<String, Value>) -> &str {
     text(item, "type").unwrap_or(if item.contains_key("role") { "message" } else { "" })
 }
 
-/// Whether an item is input of the model: a message of another author, or a result.
+/// Whether the model reads an item as input: a message of another author, or a result.
 pub(crate) fn is_prompt(item: &Map<String, Value>) -> bool {
     let kind = item_kind(item);
     kind.ends_with("_output") || (kind == "message" && text(item, "role") != Some("assistant"))

@@ -246,7 +246,7 @@ mod tests {
     use super::super::splitter::{CONTRACTIONS, NUMBERS_FIRST, SLASHES};
     use super::*;
 
-    /// Every text of six characters, one per class and those that patterns name: if five are a piece that is said to
+    /// Every text of six characters, one per class and those that patterns name: if five are a piece that may
     /// continue with the class of the sixth, six are a piece.
     #[test]
     fn a_piece_continues_with_the_stated_classes() {
