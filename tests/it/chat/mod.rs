@@ -29,16 +29,16 @@ use ctxweave::call::CallContext;
 use ctxweave::chat::CALLS;
 use serde_json::{Value, json};
 
-/// What comes out of a fit.
+/// The result of a fit.
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
     /// The messages in their order, as the caller gets them.
-    messages: Vec<Value>,
-    /// For each of them, which one it was; none for the marker.
+    pub(crate) messages: Vec<Value>,
+    /// For each of them, its index in the input; none for the marker.
     pub(crate) from: Vec<Option<usize>>,
-    /// Whether it is the very object that came in.
+    /// Whether it is the unchanged message of the input.
     same: Vec<bool>,
-    report: Value,
+    pub(crate) report: Value,
     summarize: Option<Value>,
     state: Value,
 }
