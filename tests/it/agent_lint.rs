@@ -1,4 +1,4 @@
-//! Findings in context files: what counts as one, where it is, and that it agrees with what agents load.
+//! Findings in context files: which there are, their places, and their agreement with the files that agents load.
 
 use std::collections::BTreeSet;
 

@@ -435,7 +435,7 @@ fn counts_add_up_at_paragraph_breaks_if_declared() {
 fn a_damaged_asset_is_an_error() {
     for pair in PAIRS.iter() {
         let whole = &pair.asset;
-        // After a good load a damaged asset is refused, too, and what was loaded stays.
+        // After a good load a damaged asset is rejected too, and the loaded one stays.
         let mut loaded = Tokenizers::default();
         loaded.load(pair.encoding.name(), whole).unwrap();
         loaded.load(pair.encoding.name(), whole).unwrap();

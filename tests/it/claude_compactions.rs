@@ -16,7 +16,7 @@ use crate::transcripts::{lines, read, texts};
 #[derive(Default)]
 struct Session {
     records: Vec<Value>,
-    /// The uuids and texts of everything said, and of what the model sees.
+    /// The uuids and texts of all messages, and of those that the model sees.
     all: Vec<(String, String)>,
     seen: Vec<(String, String)>,
     parent: Option<String>,

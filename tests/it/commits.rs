@@ -380,7 +380,7 @@ fn only_summary_and_tags_change() {
         let error = update(&mut host, json!({ "summary": "t", field: "x" })).unwrap_err();
         assert_eq!((error.code(), &error.details()["path"]), (Code::InvalidInput, &json!(field)));
     }
-    assert_eq!(host.graph.show(&ids[0]).unwrap(), &before, "and a refused update changes nothing");
+    assert_eq!(host.graph.show(&ids[0]).unwrap(), &before, "and a rejected update changes nothing");
     let nothing = json!({ "id": "ctx-no", "fields": {} });
     assert_eq!(code(ask(&mut host.graph, "updateMetadata", nothing)), Code::CommitNotFound);
 }

@@ -66,7 +66,7 @@ fn record(draft: &Draft, parent: Option<String>) -> Record {
     }
 }
 
-/// A graph after a change. What contradicts itself is refused and changes nothing, which is as good a test.
+/// A graph after a change. A contradicting change is rejected and changes nothing, which is tested as well.
 fn change_graph(graph: &mut CommitGraph, change: &Change) {
     let ids: Vec<String> = graph.commits().into_iter().map(|record| record.id.clone()).collect();
     match change {
@@ -108,7 +108,7 @@ fn scan(graph: &CommitGraph, is: impl Fn(&Record) -> bool) -> Vec<&Record> {
     graph.commits().into_iter().filter(|record| is(record)).collect()
 }
 
-/// `commits` itself, said as plainly as it can be: again and again the least of those whose parents are there already.
+/// `commits` in its simplest form: repeatedly the least of those whose parents are already listed.
 fn order(graph: &CommitGraph) -> Vec<&Record> {
     let mut left = graph.commits();
     left.sort_by_key(|record| (record.time().is_none(), record.time(), record.id.clone()));

@@ -53,7 +53,7 @@ fn carried_out(steps: &[Step]) -> (Host, Vec<String>) {
     (host, ids)
 }
 
-/// The conversation that a list of blobs is, said as plainly as it can be.
+/// The conversation of a list of blobs, in the simplest form.
 fn model(blobs: &[String]) -> String {
     let mut text = String::new();
     for blob in blobs.iter().filter(|blob| !blob.is_empty()) {
@@ -547,7 +547,7 @@ fn messages_in_cbor_become_one_array() {
     assert_eq!(bytes, [b"\x84".as_slice(), item, item, item, item].concat());
 }
 
-/// Records whose counts are not said are counted from the blob.
+/// Records without counts are counted from the blob.
 #[test]
 fn what_records_do_not_count_is_counted() {
     let mut graph = CommitGraph::default();

@@ -1,4 +1,4 @@
-//! A provider's answer as nodes: whole or streamed it is the same, a stream may end anywhere, and the provider gets back what it said.
+//! A provider's answer as nodes: whole or streamed it is the same, a stream may end anywhere, and the provider gets its answer back.
 
 use ctxweave::Error;
 use proptest::prelude::*;

@@ -43,7 +43,7 @@ fn blocks(message: &Value) -> Vec<Value> {
     }
 }
 
-/// Adds a block to what was said: texts of one role are one text, as the vendor sees them.
+/// Adds a block to the conversation: texts of one role are one text, as the vendor sees them.
 fn add(prefix: &mut Vec<(String, Value)>, role: &str, block: &Value) {
     let text = |block: &Value| block["text"].as_str().filter(|_| block["type"] == "text").map(str::to_owned);
     if let (Some((last_role, last)), Some(more)) = (prefix.last_mut(), text(block))

@@ -510,7 +510,7 @@ fn bubbling_follows_watchers_of_watchers_and_ends() {
     assert_eq!(bubbled(&all, &[a], 1), expected[..2]);
     assert_eq!(bubbled(&all, &[a], 0), []);
     assert_eq!(bubbled(&all, &[], 9), []);
-    // Of two files that changed, the one that watches the other has to be told, and no file of its own doing.
+    // Of two files that changed, the one that watches the other has to be notified, and no file for its own change.
     let told = bubbled(&all, &[a, "b"], usize::MAX);
     assert_eq!(told[0], ("b/AGENTS.md".to_owned(), 1, strings(&[a])));
     assert_eq!(told.iter().filter(|(path, ..)| path == "b/AGENTS.md" || path == a).count(), 1);

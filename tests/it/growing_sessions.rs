@@ -112,7 +112,7 @@ pub(crate) fn claude_session(steps: &[(u8, u16)]) -> Vec<u8> {
         let id = |what: &str| format!("{number}-{what}");
         let time = format!("2026-03-02T09:{:02}:{:02}.000Z", number / 60 % 60, number % 60);
         if kind % 8 == 7 && !known.is_empty() {
-            // One in eight goes back to what was said long ago.
+            // One in eight goes back to an old message.
             last = Some(known[usize::from(back) % known.len()].clone());
         }
         let mut say = |uuid: &str, parent: Option<&str>, side: bool, kind: &str, message: Value| {
@@ -205,7 +205,7 @@ proptest! {
     ) {
         let file = claude_session(&steps);
         let host = in_pieces(Format::ClaudeCodeV1, &file, every, &cuts);
-        // Titles of commits that are forgotten are the one thing that is not the same.
+        // Only the titles of dropped commits differ.
         let without_titles = |mut kept: Kept| {
             kept.records.values_mut().filter(|record| record.commit_type.as_str() == "delta").for_each(|record| record.summary = None);
             kept

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::transcripts::{SESSIONS, lines, read, session, texts};
 
-/// A commit for each turn, and nothing said of where they come from.
+/// A commit for each turn, without an origin.
 pub(crate) fn plain_options(limits: &Limits) -> ImportOptions<'_> {
     ImportOptions {
         provenance: Provenance::default(),
@@ -200,7 +200,7 @@ fn many_branches_are_no_problem() {
     }
 }
 
-/// A materialization stops at the named compaction unless told otherwise, so its summary is in either result, in any
+/// A materialization stops at the named compaction unless requested otherwise, so its summary is in either result, in any
 /// format.
 #[test]
 fn a_compaction_that_is_named_is_the_beginning() {

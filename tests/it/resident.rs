@@ -111,7 +111,7 @@ impl More {
             options.media = Rc::new([("img".to_owned(), Media::Data("iVBORw0KGgo=".into()))].into());
         }
         options.image = self.image;
-        // Most pairs are no versions of one node, and refused; one in eight is left as it is.
+        // Most pairs are not versions of one node, and rejected; one in eight is left unchanged.
         for (key, value) in self.versions {
             let versions = [(id(key), id(value))];
             let mut alone = options.clone();
@@ -535,7 +535,7 @@ impl Keeper {
     }
 }
 
-/// Each of these is refused as a whole.
+/// Each of these is rejected as a whole.
 fn fail(tree: &mut LoomTree, plain: &Plain, how: u8) {
     let limits = Limits::default();
     let new = |id: &str| Node::new(id.to_owned(), Author::Human, vec![Block::text("never there".to_owned())]);

@@ -266,7 +266,7 @@ impl Lists<'_> {
         let mut options = Options::from_tip(id, 1000);
         for node in self.nodes {
             if let [first, _, ..] = self.edges_to(&node.id).as_slice() {
-                // A remark's edges are only followed where nothing else leads there.
+                // A remark's edges are only followed if no other edge leads there.
                 options.choices.edges.insert(node.id.to_string(), first.id.to_string());
             }
         }

@@ -109,7 +109,7 @@ fn a_depth_of_zero_is_no_limit() {
     assert_eq!([asked(0), asked(1), asked(2), asked(9)], [2, 1, 2, 2]);
 }
 
-/// Empty names are refused, not taken for missing ones.
+/// Empty names are rejected, not treated as missing.
 #[test]
 fn empty_names_are_unknown() {
     for name in ["commit_type", "checkpoint"] {

@@ -278,7 +278,7 @@ fn times_may_be_milliseconds() {
     assert_ne!(node(json!(1_772_357_100_000_u64)), node(json!("2026-03-01T08:25:00Z")));
 }
 
-/// A list that is too long is refused before anything in it is read.
+/// A list that is too long is rejected before its items are read.
 #[test]
 fn limits_on_counts_come_first() {
     for (text, limit) in [

@@ -83,7 +83,7 @@ fn the_content_of_a_chat_is_counted() {
     }
 }
 
-/// What cannot be counted is refused by its place, never left out.
+/// Content that cannot be counted is an error with its place, never left out.
 #[test]
 fn what_cannot_be_counted_is_refused() {
     let recording = json!({ "type": "input_audio", "input_audio": { "data": "AAAA", "format": "wav" } });

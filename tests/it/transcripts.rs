@@ -398,7 +398,7 @@ fn a_pair_across_formats_is_not_torn() {
             done.diagnostics.iter().filter(|found| found.code == DiagnosticCode::ToolPairBroken).collect();
         assert!(broken.len() == 1 && broken[0].message.contains(id), "{:?}", done.diagnostics);
     }
-    // A delta that begins a chain of its own does not have the call before it, whichever way that was translated.
+    // A delta that begins a separate chain does not have the call before it, whichever way that was translated.
     let asked = lines(&[
         json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": "t3", "name": "n", "arguments": {} }] }),
     ]);
@@ -602,7 +602,7 @@ fn a_rewind_to_an_unknown_message_is_reported() {
     assert_eq!(read(Format::GeminiV1, &lines(&[back, message("2")]), false).1, [], "nothing was there to lose");
 }
 
-/// docs/errors.md, `unknown_format`: a target and a delta that are not known are told, each delta once.
+/// docs/errors.md, `unknown_format`: an unknown target and an unknown delta are reported, each delta once.
 #[test]
 fn unknown_formats_are_reported() {
     let line = b"{\"role\":\"user\",\"content\":\"x\"}\n";
@@ -1003,7 +1003,7 @@ fn root_headings(text: &str) -> Vec<String> {
         });
         match found {
             Some(found) => (containers, leaf) = (now, found),
-            // Where it is lazy, its containers go on as well.
+            // If it is lazy, its containers continue as well.
             None if goes_on => {}
             None if indent(&rest) > 3 => (containers, leaf) = (now, Leaf::None),
             None => {

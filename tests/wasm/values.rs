@@ -13,7 +13,7 @@ fn get(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &name.into()).unwrap()
 }
 
-/// An object that the host made, with nothing but fields of its own.
+/// An object of the host, with own fields only.
 fn assert_plain(value: &JsValue) {
     let prototype = Object::get_prototype_of(value.unchecked_ref::<Object>());
     assert!(Object::is(&prototype, &Object::get_prototype_of(&Object::new())), "{value:?}");

@@ -1,4 +1,4 @@
-//! Reasoning in bodies: whose it is, where it stands, and the field that some models want it back in.
+//! Reasoning in bodies: its vendor, its place, and the field in which some models require it back.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -16,7 +16,7 @@ pub(crate) fn request_body_json(request: &[u8]) -> Result<Vec<u8>, Error> {
     answer("requestBody", request)
 }
 
-/// The JSON of an answer, or its bytes where it is nothing else.
+/// The JSON of an answer, or its bytes if it has nothing else.
 fn answer(name: &str, request: &[u8]) -> Result<Vec<u8>, Error> {
     let call = CALLS.iter().chain(UNPACKED_CALLS).find(|call| call.name == name).unwrap();
     let answer = call.answer(&mut (), request, &[], &CallContext::default())?;

@@ -137,7 +137,7 @@ fn parallel_results_in_two_contents_are_reported_for_gemini_alone() {
     let fitted = fit(&apart, &options("anthropic")).unwrap();
     assert_eq!(codes(&fitted, "tool_pair_apart"), ["messages[4]"]);
     assert_eq!(fitted.from, [0, 1, 2, 4, 3].map(Some));
-    // What also holds something else stays where it is.
+    // A message with other content stays at its place.
     let mut mixed = apart.clone();
     mixed[4]["content"].as_array_mut().unwrap().push(json!({ "type": "text", "text": "And?" }));
     let fitted = fit(&mixed, &options("anthropic")).unwrap();

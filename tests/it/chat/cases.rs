@@ -235,7 +235,7 @@ fn a_compaction_trigger_stays_last() {
     }
 }
 
-/// Items of Responses as its SDK types them: what has no call to belong to stands alone, and nothing is refused.
+/// Items of Responses as its SDK types them: results without a call stand alone, and nothing is rejected.
 #[test]
 fn items_that_belong_to_no_call_are_kept() {
     let items = json!([
@@ -283,7 +283,7 @@ fn a_program_stays_or_goes_with_its_calls() {
     }
 }
 
-/// A thought that nothing follows from is no reason to keep, or to shorten, what the user said after it.
+/// A thought without a following call is no reason to keep or to shorten the next message of the user.
 #[test]
 fn a_thought_alone_goes_by_itself() {
     let thought =
@@ -315,7 +315,7 @@ fn what_goes_makes_no_neighbours_that_are_refused() {
     let fitted = fit(&chat, &json!({ "maxTokens": 9000, "edits": edits })).unwrap();
     assert_eq!(broken_chat("anthropic", &fitted.messages), Ok(()), "{:?}", fitted.messages);
     assert_eq!(fitted.messages.len(), 5);
-    // It goes since its result is not there: what else its turn said goes with it.
+    // It is removed since its result is missing, with the rest of its turn.
     let text = json!({ "type": "text", "text": "b" });
     let chat = json!([user(json!("a")), assistant(json!([text, call("1")])), assistant(thinks)]);
     let fitted = fit(&chat, &json!({ "maxTokens": 9000, "format": "anthropic" })).unwrap();
@@ -450,7 +450,7 @@ fn broken_pairs_are_left_out_and_open_calls_stay() {
     assert_eq!(fitted.report["diagnostics"].as_array().unwrap().len(), 3);
     let off = fit(&chat, &json!({ "maxTokens": 9000, "repair": "off" })).unwrap();
     assert!(off.same.iter().all(|same| *same));
-    // Without any call of its own the key goes, since providers refuse an empty list.
+    // Without calls the field is removed, since providers reject an empty list.
     let chat = json!([{ "role": "user", "content": "a" }, { "role": "assistant", "content": "b", "tool_calls": [call("a")] }, { "role": "user", "content": "c" }]);
     assert_eq!(
         fit(&chat, &json!({ "maxTokens": 9000 })).unwrap().messages[1],
@@ -493,7 +493,7 @@ fn edits_go_before_cuts_and_only_as_far_as_they_must() {
         // All of them, always.
         let all = run(9_000_000, json!({ "toolResults": { "keepLast": 2 }, "when": "always" }));
         assert_eq!(all.report["edits"][0]["count"], 6, "{format}");
-        // Nothing at all where it frees too little.
+        // Nothing if it frees too little.
         let none =
             run(9_000_000, json!({ "toolResults": { "keepLast": 2 }, "when": "always", "minTokensFreed": 100_000 }));
         assert!(none.same.iter().all(|same| *same), "{format}");

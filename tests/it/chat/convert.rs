@@ -700,7 +700,7 @@ fn is_one_vendor(one: &str, other: &str) -> bool {
     one == other || one.starts_with("gemini") && other.starts_with("gemini")
 }
 
-/// A proof goes to its own vendor alone, also by way of our own format, a tree or the AI SDK.
+/// A signature is sent to its vendor only, also through the generic format, a tree or the AI SDK.
 #[test]
 fn a_proof_knows_its_vendor_wherever_it_went() {
     let chats = [

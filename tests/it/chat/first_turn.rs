@@ -132,7 +132,7 @@ fn other_vendors_take_any_first_turn() {
     assert!(texts(&silent)[0].ends_with("earlier messages omitted …]") && codes(&silent) == ["option_ignored"]);
 }
 
-/// A greeting goes where something else changes; the marker stands in its place and is the only one.
+/// A greeting is removed when something else changes; the marker replaces it and is the only one.
 #[test]
 fn a_greeting_is_removed_with_the_first_change() {
     let messages = talk(true, 20);

@@ -258,7 +258,7 @@ proptest! {
     }
 }
 
-/// What cannot be said in steps is reported, and what can comes back.
+/// Content that steps cannot hold is reported, and the rest is preserved.
 #[test]
 fn conversions_report_what_has_no_place() {
     let mut chat = chat();

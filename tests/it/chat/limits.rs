@@ -114,7 +114,7 @@ fn blocks_of_one_vendor_alone_show_the_format() {
     ] {
         assert_eq!(format(json!({ "role": "assistant", "content": [block] })).unwrap(), "anthropic");
     }
-    // What would be read as an empty message of another format is refused.
+    // Input that another format would read as an empty message is rejected.
     for part in [
         json!({ "type": "text", "content": "what was said" }),
         json!({ "type": "tool_call", "id": "c", "name": "f", "arguments": {} }),

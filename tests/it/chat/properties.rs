@@ -239,7 +239,7 @@ proptest! {
         }
     }
 
-    /// A count is the total that a fit reports where it changes nothing; of OpenAI's messages, that of the tokens area.
+    /// A count is the total that a fit without changes reports; of OpenAI's messages, that of the tokens area.
     #[test]
     fn a_count_is_the_total_of_a_report(turns in turns(), counter in select(COUNTERS.to_vec())) {
         let (host, tokenizer) = (own(counter), json!({}));

@@ -186,7 +186,7 @@ enum Step {
     AppendText(String),
     Replace(usize, usize),
     Truncate(usize),
-    /// Something that is refused.
+    /// An invalid change.
     Fail(usize),
     /// Fitted with other options, for once.
     Other(Value),
@@ -263,7 +263,7 @@ proptest! {
             let mut said = said.iter().chain(&left).chain(&others).cycle();
             for step in &steps {
                 let count = kept.list.len();
-                // A message of the other conversation may be in another format, as long as texts alone were said.
+                // A message of the other conversation may be in another format, as long as it has only texts.
                 let before = kept.list.clone();
                 let done = match step {
                     Step::Append(count) => {
@@ -282,7 +282,7 @@ proptest! {
                     }
                     Step::Fail(which) => {
                         let good = said.clone().next().unwrap().clone();
-                        // Steps of types that are not known are kept as they are.
+                        // Steps of unknown types are kept unchanged.
                         let other = if *format == "gemini-interactions" { "function_call" } else { "item_reference" };
                         let bad = [json!(7), json!({}), json!({ "role": "clown", "content": 1 }), json!({ "type": other, "call_id": "x" })];
                         let error = kept.splice(count, 0, &[good, bad[which % bad.len()].clone()]).unwrap_err();

@@ -84,7 +84,7 @@ fn reported(fitted: &Fitted) -> Vec<&Value> {
     found.filter(|found| found["code"] == "reasoning_prefix_changed").collect()
 }
 
-/// A run of an agent, fitted before each step: no request has a block that is refused, and each removal is reported.
+/// A run of an agent, fitted before each step: no request has an invalid block, and each removal is reported.
 #[test]
 fn sixty_steps_of_an_agent_send_no_invalid_thinking() {
     for strategy in ["truncateMiddle", "rollingWindow", "keepStart"] {

@@ -35,7 +35,7 @@ fn imported_trees_go_through_every_format_that_is_written() {
     }
 }
 
-/// Of a file of its own format an export has all fields again.
+/// An export to the format of the file has all of its fields.
 #[test]
 fn a_file_comes_out_as_it_went_in() {
     let file: Value = json!({

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::calls::{call, is_bytes};
 
-/// The goldens of `importLoom`: name, arguments, and the result where there is one.
+/// The goldens of `importLoom`: name, arguments, and the result if there is one.
 pub(crate) fn fixtures() -> Vec<(String, Vec<Value>, Option<Value>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/import");
     let mut found = Vec::new();

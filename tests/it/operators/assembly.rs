@@ -47,7 +47,7 @@ fn answer() -> MemoryAnswer {
 
 const ALL: [Option<Format>; 3] = [None, Some(Format::NotesOnly), Some(Format::FullOutput)];
 
-/// All combinations of the settings, against the rules written down once more.
+/// All combinations of the settings, against an independent form of the rules.
 #[test]
 fn every_combination_assembles_as_the_rules_say() {
     for inherit in Inherit::ALL.iter().copied() {

@@ -48,7 +48,7 @@ fn every_text_counts_against_the_bound_on_input() {
     }
 }
 
-/// A counter of the caller's own, which the state does not carry and the second step is given once more.
+/// A custom counter, which is not part of the state and is passed to the second step again.
 #[test]
 fn a_custom_counter_counts_a_context() {
     #[derive(Debug)]
@@ -102,7 +102,7 @@ fn sizes_that_make_no_sense_are_refused_before_the_memory_system_is_asked() {
     }
 }
 
-/// As deep as a template can be, and no deeper: an object from JavaScript has no bound of its own.
+/// As deep as a template can be, and no deeper: an object from JavaScript has no limit.
 #[test]
 fn tasks_within_tasks_are_bounded() {
     let nested = |depth: usize| {

@@ -48,7 +48,7 @@ fn colliding(count: usize) -> Vec<String> {
 fn no_choice_of_ids_fills_a_bucket_without_end() {
     let mut ids = Ids::default();
     for place in 0..1000 {
-        // Places are told apart by their number: the ids are the same to the hash.
+        // Places differ by their number: the ids have the same hash.
         ids.add("one id", place, |_| false);
     }
     assert_eq!(ids.count, BUCKET_CAPACITY);
