@@ -574,7 +574,7 @@ fn an_image_of_any_kind_is_shown() {
     assert_eq!(chat["messages"][0]["content"][0]["image_url"], json!({ "url": url }));
     let (responses, _) = show(Provider::OpenAiResponses, at("image/*", url));
     assert_eq!(responses["input"][0]["content"][0]["image_url"], url);
-    // Gemini requires the field.
+    // Gemini requires a media type.
     let (_, codes) = show(Provider::Gemini, at("image/*", url));
     assert!(codes.contains(&DiagnosticCode::BodyPartReplaced));
     let (gemini, codes) = show(Provider::Gemini, at("image/*", "https://a.example/cat.JPG?x#y"));
@@ -606,7 +606,7 @@ fn a_field_has_the_name_that_the_model_takes() {
     for model in ["gpt-4o", "gpt-50", "o10", "llama-3", "mo1", "ft:gpt-4o:x", "GPT-4o"] {
         assert_eq!(written(model, json!({})), ([Some(7), None], vec![]), "{model}");
     }
-    // Both are rejected by every model: the one that every model accepts stays.
+    // Every model rejects both together: the one that every model accepts stays.
     for model in ["o3", "gpt-4o"] {
         let both = written(model, json!({ "maxTokens": 9 }));
         assert_eq!(both, ([None, Some(9)], vec![DiagnosticCode::BodyFieldUnused]));
