@@ -179,12 +179,20 @@ pub(crate) fn shown_number(value: f64) -> String {
 
 /// A token setting as a whole number.
 pub(crate) fn whole(setting: &str, value: f64) -> Result<u64> {
-    if value.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&value) {
+    whole_from(setting, value, 0)
+}
+
+/// A token setting as a whole number of at least `least`.
+pub(crate) fn whole_from(setting: &str, value: f64, least: u32) -> Result<u64> {
+    if value.fract() == 0.0 && (f64::from(least)..=9_007_199_254_740_991.0).contains(&value) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and within 53 bits")]
         return Ok(value as u64);
     }
     let shown = shown_number(value);
-    Err(Error::new(Code::InvalidBudget, format!("`{setting}` is {shown}; it must be a whole number of 0 or more"))
-        .with("setting", setting)
-        .with("value", shown))
+    Err(Error::new(
+        Code::InvalidBudget,
+        format!("`{setting}` is {shown}; it must be a whole number of {least} or more"),
+    )
+    .with("setting", setting)
+    .with("value", shown))
 }

@@ -7,7 +7,7 @@ use super::options::{CallEdit, Edits, FitOptions, Phase, RemovedReasoning, Reque
 use super::state::{FitState, Previous};
 use crate::assembly::preserved::PreservedThinking;
 use crate::assembly::series::part_of_limit;
-use crate::assembly::settings::{FILL, Fill, Protect, Strategy, whole};
+use crate::assembly::settings::{FILL, Fill, Protect, Strategy, whole, whole_from};
 use crate::call::CallContext;
 use crate::content::Role;
 use crate::error::{Diagnostic, Result};
@@ -124,7 +124,7 @@ impl FitOptions {
             diagnostics.push(Diagnostic::ignored_fill("options.fill"));
         }
         Ok(Self {
-            max_tokens: tokens(options, "maxTokens")?,
+            max_tokens: read_limit(options)?,
             context_window: number("contextWindow")?,
             token_buffer: tokens(options, "tokenBuffer")?,
             default_window: number("defaultWindow")?,
@@ -173,6 +173,12 @@ impl FitOptions {
 /// A number of tokens, or of other units.
 fn tokens(options: Object<'_>, name: &'static str) -> Result<Option<u64>> {
     options.read(name, Value::any_number)?.map(|number| whole(name, number)).transpose()
+}
+
+/// The limit, `maxTokens`.
+fn read_limit(options: Object<'_>) -> Result<Option<u64>> {
+    const NAME: &str = "maxTokens";
+    options.read(NAME, Value::any_number)?.map(|number| whole_from(NAME, number, 1)).transpose()
 }
 
 fn costs(value: Value<'_>) -> Result<Vec<u32>> {

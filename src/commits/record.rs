@@ -236,7 +236,7 @@ impl Record {
     pub(crate) fn read(record: Value<'_>, origin: Origin) -> Result<Self> {
         let fields = record.object("a record, an object")?;
         let text = |name: &str| given_text(fields, name);
-        let required = |name| text(name)?.ok_or_else(|| missing(name));
+        let required = |name| text(name)?.ok_or_else(|| missing(record, name));
         let version = fields.read("version", |version| version.whole(u32::MAX))?.unwrap_or(RECORD_VERSION);
         if version == 0 {
             return Err(Error::new(Code::InvalidInput, "`version` must be 1 or more").with("path", "version"));
@@ -247,9 +247,10 @@ impl Record {
             Origin::Stored => (None, None),
         };
         // An empty name is unknown, not missing.
-        let commit_type = fields.string("commit_type")?.or(commit_type).ok_or_else(|| missing("commit_type"))?;
+        let commit_type =
+            fields.string("commit_type")?.or(commit_type).ok_or_else(|| missing(record, "commit_type"))?;
         let checkpoint = fields.string("checkpoint")?.or(checkpoint);
-        let record = Self {
+        let read = Self {
             id: text("id")?.unwrap_or_default(),
             version,
             parent: text("parent")?,
@@ -268,11 +269,14 @@ impl Record {
             },
             other: other_fields(fields, &FIELDS)?,
         };
-        record.check(origin)?;
-        Ok(record)
+        if origin == Origin::Stored && read.id.is_empty() {
+            return Err(missing(record, "id"));
+        }
+        read.check()?;
+        Ok(read)
     }
 
-    fn check(&self, origin: Origin) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let id_like = |field: &str, id: &str| {
             if is_id(id) {
                 return Ok(());
@@ -280,9 +284,6 @@ impl Record {
             let message = format!("`{field}` is `{id}`; the id of a commit begins with `{ID_PREFIX}`");
             Err(Error::new(Code::InvalidInput, message).with("path", field))
         };
-        if origin == Origin::Stored && self.id.is_empty() {
-            return Err(missing("id"));
-        }
         if !self.id.is_empty() {
             id_like("id", &self.id)?;
         }
@@ -333,8 +334,9 @@ impl Record {
     }
 }
 
-fn missing(field: &str) -> Error {
-    Error::new(Code::InvalidInput, format!("the record lacks `{field}`")).with("path", field)
+fn missing(record: Value<'_>, field: &str) -> Error {
+    let message = format!("the record lacks `{field}`{}", record.misspelling(field));
+    Error::new(Code::InvalidInput, message).with("path", field)
 }
 
 impl Trigger {

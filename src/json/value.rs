@@ -554,14 +554,18 @@ impl<'t> Value<'t> {
     /// The error for a missing field; it names a field that is probably a misspelling.
     pub(crate) fn lacks(self, field: &str) -> Error {
         let path = self.path();
+        invalid(format!("{} lacks `{field}`{}", place(&path), self.misspelling(field)), &path)
+    }
+
+    /// The end of a message about a missing field: a field that is probably a misspelling of it.
+    pub(crate) fn misspelling(self, field: &str) -> String {
         let mut keys = Entries(self.inside()).filter_map(|(key, _)| Some(self.document.tape.string(key.at)?.0));
         let meant = if self.kind() == Kind::Object { nearest(field, &mut keys, 0.75) } else { None };
-        let meant = match meant {
+        match meant {
             Some(key) if key == field => "; `null` counts as missing".to_owned(),
             Some(key) => format!("; is `{key}` a misspelling of it?"),
             None => String::new(),
-        };
-        invalid(format!("{} lacks `{field}`{meant}", place(&path)), &path)
+        }
     }
 
     /// An error about this value with a custom message: `make` receives the name to use for the value.

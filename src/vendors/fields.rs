@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::Object;
+use crate::json::{Object, Value};
 
 /// The text of a field.
 pub(crate) fn text_in<'t>(object: Object<'t>, name: &str) -> Option<Cow<'t, str>> {
@@ -16,7 +16,9 @@ pub(crate) fn object_in<'t>(object: Object<'t>, name: &str) -> Option<Object<'t>
 
 /// Whether a request continues a conversation that the provider stores.
 pub(crate) fn continues_stored(request: Object<'_>) -> bool {
-    let is_named = |name: &&str| request.last(name).is_some_and(|id| !id.is_null());
+    // An empty id names no conversation.
+    let is_set = |id: Value<'_>| !id.is_null() && id.as_text().is_none_or(|id| !id.is_empty());
+    let is_named = |name: &&str| request.last(name).is_some_and(is_set);
     ["previous_interaction_id", "previous_response_id", "conversation"].iter().any(is_named)
 }
 
