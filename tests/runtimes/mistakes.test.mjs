@@ -90,7 +90,7 @@ test("a misspelt field of a record is named", async () => {
   for (const [right, wrong] of [
     ["artifact_ref", "artifactRef"],
     ["created_at", "createdAt"],
-    ["format", "fromat"],
+    ["format", "formats"],
   ]) {
     const { [right]: value, ...rest } = record;
     const { message } = await thrown(() => new ctxweave.CommitGraph().checkpoint({ ...rest, [wrong]: value }));
