@@ -44,6 +44,8 @@ export function raceAbort<T>(
     let aborted = false;
     const abort = (): void => {
       aborted = true;
+      // The work may never settle.
+      signal.removeEventListener("abort", abort);
       reject(signal.reason as Error);
     };
     if (signal.aborted) abort();
