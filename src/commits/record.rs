@@ -272,11 +272,11 @@ impl Record {
         if origin == Origin::Stored && read.id.is_empty() {
             return Err(missing(record, "id"));
         }
-        read.check()?;
+        read.check(origin)?;
         Ok(read)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, origin: Origin) -> Result<()> {
         let id_like = |field: &str, id: &str| {
             if is_id(id) {
                 return Ok(());

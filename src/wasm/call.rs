@@ -45,9 +45,9 @@ pub(super) fn answer<T>(
 /// Requests up to this many bytes need no preparation.
 const SMALL_REQUEST: usize = 1 << 18;
 /// The bytes that a message or a node takes while a call runs, by experience.
-const BYTES_PER_OBJECT: usize = 768;
+const BYTES_PER_OBJECT: usize = 1280;
 /// Maximum memory that is requested in advance.
-const MAX_EXTENSION: usize = 1 << 27;
+const MAX_EXTENSION: usize = 1 << 29;
 
 /// Extends the memory in one step before a large request is read. The allocator extends it page by page, and each step
 /// makes engines account for the whole memory again.
@@ -56,7 +56,7 @@ pub(super) fn extend_memory(request: &[u8]) {
         return;
     }
     let objects = request.iter().filter(|&&byte| byte == b'{').count();
-    let bytes = objects.saturating_mul(BYTES_PER_OBJECT).min(request.len().saturating_mul(8)).min(MAX_EXTENSION);
+    let bytes = objects.saturating_mul(BYTES_PER_OBJECT).min(request.len().saturating_mul(16)).min(MAX_EXTENSION);
     let mut block = Vec::<u8>::new();
     // Without so much memory the call may still succeed. The block must not be optimized away.
     if block.try_reserve_exact(bytes).is_ok() {

@@ -70,7 +70,7 @@ describe("reset", () => {
   it("loses every kind of handle", () => {
     const { Chat, CommitGraph, LoomTree, TokenCounter } = ctxweave;
     const tree = new LoomTree({ nodes: [{ id: "a", authorType: "human", content: "Hi" }], edges: [] });
-    const chat = new Chat([{ role: "user", content: "Hi" }], { maxTokens: 1000 });
+    const chat = new Chat({ maxTokens: 1000 });
     const counter = new TokenCounter();
     const graph = new CommitGraph();
     counter.append("Hi");
@@ -88,7 +88,7 @@ describe("reset", () => {
 
   it("is refused inside a call", () => {
     const errors = [];
-    const tokenizer = (text) => {
+    const count = (text) => {
       try {
         ctxweave.reset();
       } catch (error) {
@@ -96,6 +96,7 @@ describe("reset", () => {
       }
       return text.length;
     };
+    const tokenizer = { name: "letters", count };
     assert.equal(ctxweave.countTokens("abc", { tokenizer }), 3);
     assert.deepEqual([...new Set(errors)], ["handle_busy"]);
     ctxweave.reset();

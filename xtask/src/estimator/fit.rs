@@ -12,6 +12,8 @@ use super::texts::Text;
 // `chat` is a feature of the library.
 #[allow(dead_code, missing_docs, unexpected_cfgs)]
 mod heuristic;
+#[path = "../../../src/tokens/heuristic_joins.rs"]
+mod heuristic_joins;
 #[path = "../../../src/tokens/heuristic_ranges.rs"]
 #[allow(dead_code)]
 mod heuristic_ranges;
