@@ -336,11 +336,21 @@ impl Editor<'_, '_> {
 
     /// Removes reasoning steps that only led to removed calls.
     fn remove_thoughts_of(&mut self, call: usize) -> u64 {
-        if self.format != Format::Interactions {
-            return 0;
-        }
-        let thoughts = thoughts_of_gone_calls(self.messages, call);
-        thoughts.map(|thought| self.remove((thought, 0), Reason::CallRemoved)).fold(0, u64::saturating_add)
+        let thoughts: Vec<usize> = match self.format {
+            Format::Interactions => thoughts_of_gone_calls(self.messages, call).collect(),
+            Format::Responses | Format::Agents => self.thoughts_before_gone(call),
+            _ => return 0,
+        };
+        thoughts.into_iter().map(|at| self.remove((at, 0), Reason::CallRemoved)).fold(0, u64::saturating_add)
+    }
+
+    /// The reasoning items immediately before a removed item: OpenAI accepts them before no other.
+    fn thoughts_before_gone(&self, item: usize) -> Vec<usize> {
+        let is_gone = self.messages.get(item).is_some_and(|message| message.removed.is_some());
+        let is_thought = |&at: &usize| {
+            self.messages.get(at).is_some_and(|message| message.removed.is_none() && message.is_thought())
+        };
+        if is_gone { (0..item).rev().take_while(is_thought).collect() } else { Vec::new() }
     }
 
     /// Removes a piece, and its message if nothing visible remains in it; returns the freed tokens.

@@ -728,10 +728,8 @@ impl<S: Sink> Walker<'_, S> {
         let before = std::mem::replace(&mut self.wide, code);
         let unless_joined = std::mem::take(&mut self.unless_joined);
         if before != 0 && code < PAIRS_END && is_joined(before, code) {
-            self.bound = self.bound.saturating_sub(unless_joined);
-            if self.is_repeated() {
-                self.bound = self.bound.saturating_add(REPEATED);
-            }
+            let least = if self.is_repeated() { REPEATED } else { JOINED };
+            self.bound = self.bound.saturating_sub(unless_joined).saturating_add(least);
             return;
         }
         if before == 0 && code < LATIN_ENDS {
@@ -1048,6 +1046,8 @@ const PAIRS_END: u32 = 0x3400;
 /// What an ideograph costs at least, in units, although tokens have many pairs of them.
 const COMMON_IDEOGRAPH: u32 = 30;
 const HANGUL_BEGINS: u32 = 0xAC00;
+/// What a character costs at least, in units, that a token has next to the one before it: no token has many of them.
+const JOINED: u32 = 9;
 /// What the third of the same character costs at least, in units, although tokens have two of them.
 const REPEATED: u32 = 56;
 /// Units of earlier pieces above their bound that make up for later ones below it.
@@ -1082,7 +1082,7 @@ const FLOORS: &[(u32, u32, u8)] = &[
     (0xA62C, 0xA63F, 24),     // not assigned
     (0xA640, 0xABFF, 24),     // to Meetei Mayek
     (0xD7B0, 0xD7FF, 24),     // conjoining jamo
-    (0xE000, 0xF8FF, 19),     // private use
+    (0xE000, 0xF8FF, 21),     // private use
     (0xF900, 0xFAD9, 24),     // compatibility ideographs
     (0xFADA, 0xFAFF, 24),     // not assigned
     (0xFB07, 0xFB12, 24),     // not assigned
