@@ -51,6 +51,7 @@ const results = {
   convertMessages: "ctxweave.ConvertedChat",
   fitMessages: "ctxweave.FitResult<unknown[] | object>",
   loomTreeToChat: "ctxweave.ConvertedChat",
+  newSince: "ctxweave.AgentFileChanges | ctxweave.NewAgentFilesPlan",
 };
 
 /** Asserts that a result has the type; for an error, that it is one. */

@@ -231,7 +231,8 @@ test("each export was called", () => {
   assertNone();
   const expected = [...modules].flatMap(([entry, module]) =>
     Object.entries(module).flatMap(([name, value]) => {
-      if (typeof value !== "function") return [];
+      // It ends the instance that the other calls use.
+      if (typeof value !== "function" || name === "reset") return [];
       if (INTERNAL.includes(entry) && seedsOf(name).length === 0) return [];
       if (!isClass(value)) return [`${entry} ${name}`, ...(hooksOf(name) ? [`${entry} ${name}()`] : [])];
       return [`${entry} ${name}`, ...methodsOf(value).map((method) => `${entry} ${name}.${method}`)];
