@@ -35,7 +35,9 @@ function path(count) {
   const nodes = Array.from({ length: count }, (_, at) => {
     return { id: `n${at}`, authorType: at % 2 ? "model" : "human", content: text(at) };
   });
-  const edges = nodes.slice(1).map(({ id }, at) => ({ id: `e${at}`, sources: [{ nodeId: `n${at}` }], targetNodeId: id }));
+  const edges = nodes
+    .slice(1)
+    .map(({ id }, at) => ({ id: `e${at}`, sources: [{ nodeId: `n${at}` }], targetNodeId: id }));
   return { nodes, edges };
 }
 
@@ -88,7 +90,12 @@ if (args[0] === "--one") {
   console.log(now() - start);
 } else {
   const one = (name, count) => {
-    const { stdout, stderr, status } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), "--one", name, count]);
+    const { stdout, stderr, status } = spawnSync(process.execPath, [
+      fileURLToPath(import.meta.url),
+      "--one",
+      name,
+      count,
+    ]);
     if (status !== 0) throw new Error(`${name}, ${count}: ${stderr}`);
     return Number(stdout);
   };

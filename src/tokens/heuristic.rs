@@ -14,7 +14,7 @@
 //!
 //! In scripts written without spaces each character is a separate piece that still sees its neighbors. Text beyond
 //! ASCII costs at least a lower bound: characters that no token has next to each other are separate tokens
-//! ([`heuristic_joins`](super::heuristic_joins)). What pieces cost above their bounds makes up for later ones below,
+//! (src/tokens/heuristic_joins.rs). What pieces cost above their bounds makes up for later ones below,
 //! because the weights spread the cost of a token over its pieces. Text that the training data lacks, such as runs of line
 //! ends or of wide spaces, braille, private-use characters and unassigned ranges, has a floor of its own. The weights
 //! are integers in units of 1/64 token, fitted to real counts and stored in heuristic_weights.bin. There are no floats

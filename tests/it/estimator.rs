@@ -519,7 +519,8 @@ const UNICODE_SCRIPTS: &str = "Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian 
 
 /// The characters with this property.
 fn characters(property: &str) -> Vec<char> {
-    let class = regex_syntax::parse(&format!(r"\p{{{property}}}")).expect(property);
+    let class =
+        regex_syntax::parse(&format!(r"\p{{{property}}}")).unwrap_or_else(|error| panic!("{property}: {error}"));
     let Class::Unicode(ranges) = (match class.into_kind() {
         HirKind::Class(class) => class,
         _ => panic!("{property} is one character"),

@@ -460,7 +460,7 @@ export interface AssemblyReport {
   /** Loom-aware: the local id of each node in `nodes`, to resolve the names that the model uses. */
   localIds?: LocalId[];
   /** The effective settings. */
-  preferences: Required<Omit<Preferences, "truncationMarker">> & { truncationMarker: string };
+  preferences: { [Key in keyof Preferences]-?: NonNullable<Preferences[Key]> };
   diagnostics: Diagnostic[];
   /** Fields required in the body of the request; `requestBody` adds them. */
   body?: { [field: string]: JsonValue };

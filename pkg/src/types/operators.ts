@@ -438,7 +438,7 @@ export interface Run {
   inputs?: { id: string; text: string }[];
   reduction?: "each";
   parentContext?: string;
-  headings?: Required<ContextHeadings>;
+  headings?: Record<keyof ContextHeadings, string>;
   /** The task's context, once recorded. */
   context?: string;
   /** The outputs of the steps, or of the inner task for each input. */

@@ -131,7 +131,9 @@ export type PageEncoding = "o200k_base" | "cl100k_base";
 export const ENCODINGS: readonly PageEncoding[] = ["o200k_base", "cl100k_base"];
 
 /** The library's defaults, shown in empty fields. */
-export const DEFAULTS: Required<Omit<Preferences, "truncationMarker" | "protect">> = {
+type Defaults = Required<Omit<Preferences, "truncationMarker" | "protect">>;
+
+export const DEFAULTS: { [Key in keyof Defaults]: NonNullable<Defaults[Key]> } = {
   truncationStrategy: "truncateMiddle",
   minimumRecentNodes: 4,
   tokenBuffer: 1024,

@@ -12,7 +12,7 @@ export interface RunStep {
   task: string;
   context: ContextAssembly;
   output: string;
-  notes?: string;
+  notes?: string | undefined;
   /** What the step is about, if it is part of a reduction. */
   about?: string;
 }

@@ -21,7 +21,7 @@ export interface Workspace {
 export const own = new PersistedDocument<Workspace>("workspace");
 export const open = own.value;
 export const problem = signal<string | undefined>(undefined);
-export const limits = signal<Required<Omit<WorkspaceLimits, "inputBytes">>>({
+export const limits = signal<Record<keyof Omit<WorkspaceLimits, "inputBytes">, number>>({
   notesHeadLines: 10,
   notesTailLines: 30,
   logEntries: 10,
