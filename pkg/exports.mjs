@@ -31,9 +31,12 @@ const named = {
   tokens: ["o200k_base", "cl100k_base", "o200k_harmony"],
 };
 
-/** Targets for `import` and `require`, each with its types. A tool takes the first condition that it knows. */
+/**
+ * Targets for `import` and `require`, each with its types. A tool takes the first condition that it knows. Hermes, the
+ * engine of React Native, has no `import.meta`.
+ */
 const dual = (types, esm, cjs) => ({
-  import: { types: `./dist/types/${types}.d.ts`, ...esm },
+  import: { types: `./dist/types/${types}.d.ts`, "react-native": cjs.default, ...esm },
   require: { types: `./dist/types-cjs/${types}.d.ts`, ...cjs },
 });
 

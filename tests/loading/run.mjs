@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { root } from "../packaging/packed.mjs";
 import { bundlers } from "./cases/bundlers.mjs";
 import { next16 } from "./cases/next.mjs";
+import { reactNative } from "./cases/react-native.mjs";
 import { runtimes } from "./cases/runtimes.mjs";
 import { testers } from "./cases/testers.mjs";
 import { types } from "./cases/types.mjs";
@@ -16,7 +17,7 @@ import { workers } from "./cases/workers.mjs";
 import { row, tableOf } from "./parts/table.mjs";
 import { whole } from "./parts/workspace.mjs";
 
-const groups = { runtimes, bundlers, next: next16, workers, testers, types };
+const groups = { runtimes, bundlers, reactNative, next: next16, workers, testers, types };
 
 const words = process.argv.slice(2).filter((word) => word !== "--no-table");
 const chosen = Object.entries(groups).flatMap(([group, cases]) =>

@@ -100,3 +100,12 @@ test("no code has a static block, which the Babel preset of React Native rejects
       assert.doesNotMatch(inPackage(file, name), /\bstatic\s*\{/, `${name}/${file}`);
   }
 });
+
+test("what React Native resolves has no `import.meta`, which its engine rejects", () => {
+  for (const name of Object.keys(packed)) {
+    const targets = Object.values(JSON.parse(inPackage("package.json", name)).exports);
+    const files = targets.flatMap((target) => target.import?.["react-native"] ?? []);
+    assert.ok(files.length > 0);
+    for (const file of files) assert.doesNotMatch(inPackage(file, name), /\bimport\.meta\b/, `${name}: ${file}`);
+  }
+});

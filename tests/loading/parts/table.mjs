@@ -5,6 +5,7 @@ const names = {
   bun: "Bun",
   deno: "Deno",
   jest: "Jest",
+  metro: "Metro",
   next: "Next",
   node: "Node",
   parcel: "Parcel",
