@@ -78,7 +78,7 @@ impl<'r> RefForm<'r> {
         let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'_'));
         let is_foreign = is_scheme
-            && !text.starts_with(FULL_PREFIX)
+            && !FULL_PREFIX.strip_suffix(':').is_some_and(|own| scheme.eq_ignore_ascii_case(own))
             && !rest.is_empty()
             && text.len() <= MAX_FOREIGN
             && rest.bytes().all(|byte| byte.is_ascii_graphic());
