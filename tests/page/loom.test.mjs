@@ -886,7 +886,7 @@ describe("loom-aware", () => {
       await page.locator('[data-block="memory"]').waitFor();
       await eventually(async () => assert.equal(await page.locator('.node-header, [data-block="loom"]').count(), 0));
       await label(page, "Now").fill("yesterday");
-      await page.getByRole("alert").filter({ hasText: "loomAware.now must be a date and time" }).waitFor();
+      await page.getByRole("alert").filter({ hasText: "loomAware.now must be an RFC 3339 date and time" }).waitFor();
       await group(page).getByLabel("The agent knows the tree").uncheck();
       await page.locator('[data-block="memory"]').waitFor({ state: "detached" });
       assert.equal(new URL(page.url()).hash.includes("aware"), false);
