@@ -117,7 +117,7 @@ fn line_based() -> Vec<(&'static str, Format, Vec<u8>)> {
     files
 }
 
-/// 600 damaged variants of each file: cut off, appended, glued, with NUL bytes, reordered. Each whole line is read, or its
+/// 600 damaged variants of each file: truncated, appended, glued, with NUL bytes, reordered. Each whole line is read, or its
 /// loss is reported; and an import has it in a blob.
 #[test]
 fn damage_loses_no_whole_record_silently() {

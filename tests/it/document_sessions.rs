@@ -327,7 +327,7 @@ fn whole_before(format: Format, file: &[u8], key: &str, end: usize) -> Vec<Strin
     said
 }
 
-/// 600 damaged variants of each file: cut off, appended, glued, with NUL bytes, reordered. Each whole message is read, or
+/// 600 damaged variants of each file: truncated, appended, glued, with NUL bytes, reordered. Each whole message is read, or
 /// the loss is reported.
 #[test]
 fn damage_to_a_value_loses_no_message_silently() {

@@ -252,16 +252,13 @@ fn parts<'a>(list: &'a [(&'a str, &'a [u8])]) -> Vec<Delta<'a>> {
     list.iter().map(part).collect()
 }
 
+fn translate_options(cross_family: CrossFamily, limits: &Limits) -> TranslateOptions<'_> {
+    TranslateOptions { cross_family, through_compactions: false, limits, counter: &Heuristic, formats: &[] }
+}
+
 pub(crate) fn translated(list: &[(&str, &[u8])], target: &str, cross_family: CrossFamily) -> Materialized {
     let limits = Limits::default();
-    let options = TranslateOptions {
-        cross_family,
-        through_compactions: false,
-        limits: &limits,
-        counter: &Heuristic,
-        formats: &[],
-    };
-    translate(&parts(list), target, &options).unwrap()
+    translate(&parts(list), target, &translate_options(cross_family, &limits)).unwrap()
 }
 
 /// The tiers of translation in order.
@@ -1155,13 +1152,7 @@ fn translations_have_the_times_and_summaries_of_their_commits() {
     };
     for target in ["claude-code-v1", "codex-v1", "gemini-v1", "generic-v1x"] {
         for cross_family in [CrossFamily::Render, CrossFamily::Transcode] {
-            let options = TranslateOptions {
-                cross_family,
-                through_compactions: false,
-                limits: &limits,
-                counter: &Heuristic,
-                formats: &[],
-            };
+            let options = translate_options(cross_family, &limits);
             let done = translate(&[part(0), part(1)], target, &options).unwrap();
             let text = String::from_utf8(done.bytes).unwrap();
             assert!(!text.contains("1970"), "{target}: {text}");

@@ -52,7 +52,7 @@ const IMPORTS = {
 };
 
 for (const [bundler, build] of Object.entries(BUNDLERS)) {
-  test(`${bundler} drops what is imported and not used`, async () => {
+  test(`${bundler} drops unused imports`, async () => {
     const sizes = {};
     for (const [entry, name] of Object.entries(IMPORTS)) {
       const input = join(dir, "main.js");

@@ -46,9 +46,9 @@ const record = (page) =>
     globalThis.stops = [];
     addEventListener("focusin", ({ target: e }) => {
       // The indicator of a radio button is on its label.
-      const beside = e.closest(".segmented label, .body-providers label") ? e.nextElementSibling : e;
+      const labeled = e.closest(".segmented label, .body-providers label") ? e.nextElementSibling : e;
       // That of the editor is on its frame.
-      const shown = e.closest(".code-frame") ?? beside;
+      const shown = e.closest(".code-frame") ?? labeled;
       const { outlineStyle, outlineWidth } = getComputedStyle(shown);
       globalThis.stops.push({
         at: Number(e.dataset.stop ?? -1),

@@ -1,4 +1,4 @@
-/** Common mistakes of callers: what the error says, and what JSON would lose. */
+/** Common mistakes of callers, with their errors, and values that JSON would lose. */
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";

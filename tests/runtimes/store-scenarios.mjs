@@ -20,7 +20,7 @@ async function collected(generator) {
 const FORMAT = "bureau-agent-v1";
 const at = (minute) => new Date(Date.UTC(2026, 2, 1, 9, minute)).toISOString();
 
-/** An agent: its commits are stored on a head, as its conversation goes on from a commit or from nothing. */
+/** An agent that stores commits on a head. Its conversation continues a commit or is new. */
 function agent({ ctxweave, commits, head, parent, ...provenance }) {
   const session = new ctxweave.Checkpointer({ format: FORMAT, ...(parent && { parent }), ...provenance });
   const save = async (offered) => {
@@ -64,7 +64,7 @@ export async function reviewDiscussion(ctxweave, stores, store) {
   await review.turn(1, ["user", "Review the parser."], ["assistant", "I read it."]);
   await review.turn(2, ["user", "And the tests?"], ["assistant", "I read them."]);
   const context_id = await review.turn(3, ["user", "So?"], ["assistant", "Two findings: F-1 and F-2."]);
-  // What the reviewer says later is no part of the findings' context.
+  // Later messages of the reviewer are not part of the findings' context.
   const later = await review.turn(4, ["user", "Anything else?"], ["assistant", "No."]);
   review.free();
   const remembered = [
@@ -132,7 +132,7 @@ export async function reviewDiscussion(ctxweave, stores, store) {
   const children = (await collected(commits.children(context_id))).map(({ thread_id }) => thread_id ?? "the review");
   same(children.sort(), ["the review", "thread of F-1", "thread of F-2"], "branches");
 
-  // The author compacts and goes on; the fix is verified by a reviewer with the memory of the discussion.
+  // The author compacts and continues; the fix is verified by a reviewer with the memory of the discussion.
   await author.turn(20, ["user", "Fix F-1."], ["assistant", "The length is checked."]);
   await author.compact(21, "The parser is written, and F-1 is fixed.");
   const fixed = await author.turn(22, ["user", "Done?"], ["assistant", "Done."]);
@@ -195,7 +195,7 @@ export async function batchSummaries(ctxweave, stores, store) {
   const said = (bytes) => JSON.parse(decoder.decode(bytes)).content;
   const summarize = (record, bytes) => `said ${said(bytes)}`;
 
-  // A batch; then a model that fails in the middle; then two services at once, while an agent goes on.
+  // A batch; then a model that fails in the middle; then two services at once, while an agent continues.
   const { summarized } = await stores.summarizeMissing(commits, summarize, { limit: 3 });
   same(summarized, before.slice(0, 3), "the oldest first");
   let left = 2;

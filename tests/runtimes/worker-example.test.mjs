@@ -460,7 +460,7 @@ test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 
     for (const { id, summary } of stored.values()) assert.equal(unsummarized.has(id), summary === undefined, id);
     for (let number = 0; number < tickets; number += 1) {
       const ticket = `T-${number}`;
-      // A client that was cut off may have left a commit that no head leads to.
+      // A disconnected client may have left a commit that no head leads to.
       const found = (await pages(`/tickets/${ticket}`)).filter(({ id }) => stored.has(id));
       const expected = [...stored.values()].filter(({ ticket_id }) => ticket_id === ticket);
       assert.deepEqual(new Set(found.map(({ id }) => id)), new Set(expected.map(({ id }) => id)));

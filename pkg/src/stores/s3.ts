@@ -241,7 +241,7 @@ function refusal(method: string, status: number, bytes: Uint8Array): Error {
 
 const NAMED: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** The text that XML stands for. */
+/** Decodes the entities of XML. */
 function unescaped(xml: string): string {
   return xml.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole, decimal?: string, digits?: string, name?: string) => {
     if (name !== undefined) return NAMED[name] ?? whole;

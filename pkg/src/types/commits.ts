@@ -35,8 +35,21 @@ export interface CustomFormat {
   like?: TranscriptFormat | undefined;
 }
 
+/** Where a commit comes from. */
+export interface Provenance {
+  /** The kind of agent. */
+  template?: string | undefined;
+  /** The user or service that ran it. */
+  principal?: string | undefined;
+  /** The machine it ran on. */
+  machine?: string | undefined;
+  session_id?: string | undefined;
+  ticket_id?: string | undefined;
+  thread_id?: string | undefined;
+}
+
 /** The record of a commit. Unknown fields are kept unchanged. */
-export interface CommitRecord {
+export interface CommitRecord extends Provenance {
   /** `ctx-` and 16 hex digits; foreign records have other forms. */
   id: string;
   /** 1. Records of later versions can be read but not changed. */
@@ -49,17 +62,8 @@ export interface CommitRecord {
   artifact_ref: string;
   /** The format of the blob. */
   format: CommitFormat;
-  /** The kind of agent. */
-  template?: string | undefined;
-  /** The user or service that ran it. */
-  principal?: string | undefined;
-  /** The machine it ran on. */
-  machine?: string | undefined;
-  session_id?: string | undefined;
   /** Later versions may have more triggers. */
   checkpoint?: CheckpointTrigger | (string & {}) | undefined;
-  ticket_id?: string | undefined;
-  thread_id?: string | undefined;
   /** Summary of the agent's understanding, for people. Mutable. */
   summary?: string | undefined;
   /** Labels for searching. Mutable. */
@@ -226,19 +230,13 @@ export interface Materialized {
 }
 
 /** Fields of a snapshot. Missing ones are taken from the materialized commit. */
-export interface SnapshotFields {
+export interface SnapshotFields extends Provenance {
   /** Time of creation: RFC 3339, a `Date`, or milliseconds as `Date.now()` returns them. */
   created_at: string | number | Date;
   summary?: string | undefined;
   tags?: readonly string[] | undefined;
   /** Default `explicit`. */
   checkpoint?: CheckpointTrigger | undefined;
-  template?: string | undefined;
-  principal?: string | undefined;
-  machine?: string | undefined;
-  session_id?: string | undefined;
-  ticket_id?: string | undefined;
-  thread_id?: string | undefined;
   /** Stored unchanged. */
   [field: string]: unknown;
 }
@@ -337,7 +335,7 @@ export interface MaterializeProgress {
 export type FetchBlob = (artifactRef: string, options: { signal: PlatformAbortSignal }) => Promise<Bytes> | Bytes;
 
 /** Fields common to all commits of a session, and when a commit is due. */
-export interface CheckpointerOptions {
+export interface CheckpointerOptions extends Provenance {
   /** The format of the messages. */
   format: CommitFormat;
   /** The commit that the session continues; without it the session begins a new history. */
@@ -346,12 +344,6 @@ export interface CheckpointerOptions {
   every?: number | undefined;
   /** Whether a commit is also due after each tool result. Default false. */
   tool_calls?: boolean | undefined;
-  template?: string | undefined;
-  principal?: string | undefined;
-  machine?: string | undefined;
-  session_id?: string | undefined;
-  ticket_id?: string | undefined;
-  thread_id?: string | undefined;
   limits?: Limits | undefined;
 }
 

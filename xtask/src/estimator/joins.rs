@@ -15,7 +15,7 @@ const COSTS: [(u32, u32); 5] =
     [(0x80, 0x3400), (0x4E00, 0xA000), (0xAC00, 0xD7B0), (0xF900, 0x1_0000), (0x1_F000, 0x1_FC00)];
 /// From here on pairs are not listed.
 const PAIRS_END: u32 = 0x3400;
-/// How often an ASCII character stands in the run that gives its cost.
+/// Length of the run of an ASCII character from which its cost is measured.
 const RUN: usize = 200;
 
 pub fn table(bpe: &CoreBPE) -> Vec<u8> {

@@ -36,7 +36,7 @@ export interface Snapshot {
   source?: { opened: OpenChat; settings: Settings };
 }
 
-/** What is compared, and how. */
+/** The compared requests, and the settings of the comparison. */
 export interface Compared {
   /** Pinned results; kept until the page is closed. */
   pins: readonly Snapshot[];
@@ -251,7 +251,7 @@ export const comparison = {
   now: () => current.peek(),
 };
 
-/** In the worker: sets what is compared. */
+/** In the worker: sets the compared requests. */
 export function compare(all: Compared): void {
   batch(() => (choices.value = all));
 }

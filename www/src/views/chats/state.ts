@@ -97,7 +97,7 @@ export interface ChatInputs extends OpenChat {
   compared: Compared | undefined;
 }
 
-/** What is compared, once the comparison was opened. */
+/** The compared requests, once the comparison was opened. */
 export const compared = signal<ReadonlySignal<Compared> | undefined>(undefined);
 
 /** The worker for large chats. */
