@@ -388,8 +388,9 @@ enum Piece {
     Signs(u32),
 }
 
-struct Walker<'s, S: Sink> {
-    sink: &'s mut S,
+/// The state of a walk between two characters.
+#[derive(Clone, Copy, Debug, Default)]
+struct WalkState {
     piece: Piece,
     /// The last four characters of the piece, 16 bits each, the latest lowest.
     context: u64,
@@ -408,6 +409,11 @@ struct Walker<'s, S: Sink> {
     unless_joined: u32,
     /// Whether a carriage return precedes the next line end.
     return_seen: bool,
+}
+
+struct Walker<'s, S: Sink> {
+    sink: &'s mut S,
+    state: WalkState,
     /// The range of the last character beyond ASCII.
     range: WideRange,
     /// The range of the last character that may have a floor.
@@ -416,22 +422,8 @@ struct Walker<'s, S: Sink> {
 
 /// Reports the pieces of `text` to `sink`; `true` if the sink stopped it.
 pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
-    let mut walker = Walker {
-        sink,
-        piece: Piece::None,
-        context: 0,
-        spelling: 0,
-        length: 0,
-        uppers: 0,
-        lower_seen: false,
-        floor: 0,
-        wide: 0,
-        bound: 0,
-        unless_joined: 0,
-        return_seen: false,
-        range: WideRange::EMPTY,
-        floor_range: FloorRange::EMPTY,
-    };
+    let (range, floor_range) = (WideRange::EMPTY, FloorRange::EMPTY);
+    let mut walker = Walker { sink, state: WalkState::default(), range, floor_range };
     walker.run(text.as_bytes(), 0).is_none_or(|at| walker.end(at))
 }
 
@@ -446,17 +438,7 @@ pub(super) struct Paused {
     open: i32,
     from: usize,
     credit: u32,
-    piece: Piece,
-    context: u64,
-    spelling: u64,
-    length: u32,
-    uppers: u32,
-    lower_seen: bool,
-    floor: u32,
-    wide: u32,
-    bound: u32,
-    unless_joined: u32,
-    return_seen: bool,
+    state: WalkState,
 }
 
 impl Paused {
@@ -474,43 +456,13 @@ pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -
     let bytes = text.as_bytes();
     // The meaning of a carriage return depends on the next character.
     let stop = bytes.len().saturating_sub(usize::from(bytes.ends_with(b"\r")));
-    let Paused { at, total, before, open, from, credit, piece, context, .. } = *paused;
-    let Paused { spelling, length, uppers, lower_seen, floor, wide, bound, unless_joined, return_seen, .. } = *paused;
+    let Paused { at, total, before, open, from, credit, state, .. } = *paused;
     let character = paused.character.checked_sub(1).unwrap_or(SIGN);
     let mut tally = Tally { total, before, open, from, credit, character, ..Tally::new(u64::MAX, scale) };
     let sink = &mut tally;
     let (range, floor_range) = (WideRange::EMPTY, FloorRange::EMPTY);
-    let mut walker = Walker {
-        sink,
-        piece,
-        context,
-        spelling,
-        length,
-        uppers,
-        lower_seen,
-        floor,
-        wide,
-        bound,
-        unless_joined,
-        return_seen,
-        range,
-        floor_range,
-    };
+    let mut walker = Walker { sink, state, range, floor_range };
     walker.run(bytes.get(..stop).unwrap_or_default(), at);
-    let Walker {
-        piece,
-        context,
-        spelling,
-        length,
-        uppers,
-        lower_seen,
-        floor,
-        wide,
-        bound,
-        unless_joined,
-        return_seen,
-        ..
-    } = walker;
     let Tally { total, before, open, from, credit, character, .. } = *walker.sink;
     *paused = Paused {
         at: stop,
@@ -520,17 +472,7 @@ pub(super) fn count_incremental(text: &str, scale: Scale, paused: &mut Paused) -
         open,
         from,
         credit,
-        piece,
-        context,
-        spelling,
-        length,
-        uppers,
-        lower_seen,
-        floor,
-        wide,
-        bound,
-        unless_joined,
-        return_seen,
+        state: walker.state,
     };
     walker.run(bytes, stop);
     walker.end(bytes.len());
@@ -544,7 +486,7 @@ impl<S: Sink> Walker<'_, S> {
         while let Some(&byte) = bytes.get(at) {
             let (mut c, mut width) = (char::from(byte), 1);
             if byte.is_ascii_lowercase() && self.is_in_word() {
-                self.lower_seen = true;
+                self.state.lower_seen = true;
                 if self.letter(c, 0, at) {
                     return None;
                 }
@@ -564,7 +506,7 @@ impl<S: Sink> Walker<'_, S> {
                 (c, width) = (char::from_u32(code).unwrap_or_default(), bytes);
             } else if byte == b'\r' && bytes.get(at + 1) == Some(&b'\n') {
                 // Part of the line end that follows.
-                self.return_seen = true;
+                self.state.return_seen = true;
                 at += 1;
                 continue;
             }
@@ -580,22 +522,22 @@ impl<S: Sink> Walker<'_, S> {
 impl<S: Sink> Walker<'_, S> {
     #[inline(always)]
     fn is_in_word(&self) -> bool {
-        matches!(self.piece, Piece::Word)
+        matches!(self.state.piece, Piece::Word)
     }
 
     /// Reads a word that begins at byte `at` as a whole, together with cached ones that follow it: whether to stop, and
     /// where to continue. `None` if it is not a simple word.
     fn word(&mut self, text: &[u8], at: usize) -> Option<(bool, usize)> {
         // The piece that the first letter would close is closed here.
-        let (stop, from) = match self.piece {
+        let (stop, from) = match self.state.piece {
             Piece::Space(1) => (false, at.saturating_sub(1)),
-            Piece::Signs(1) if self.length == 1 => (false, at.saturating_sub(1)),
+            Piece::Signs(1) if self.state.length == 1 => (false, at.saturating_sub(1)),
             Piece::Space(spaces) => {
                 self.spaces(spaces.saturating_sub(1));
-                let context = self.context;
+                let context = self.state.context;
                 let stop = self.close(at.saturating_sub(1));
                 self.reset(Piece::Space(1));
-                self.context = context;
+                self.state.context = context;
                 (stop, at.saturating_sub(1))
             }
             _ => (self.close(at), at),
@@ -604,7 +546,7 @@ impl<S: Sink> Walker<'_, S> {
             return Some((true, at));
         }
         if let Some((end, stop)) = self.sink.recall(text, from, at) {
-            self.piece = Piece::None;
+            self.state.piece = Piece::None;
             return Some((stop, end));
         }
         Word::at(text, from, at).map(|word| self.spell(&word, text, from, at))
@@ -616,8 +558,8 @@ impl<S: Sink> Walker<'_, S> {
         let mut end = at;
         for &letter in text.iter().skip(at).take(word.letters) {
             let is_upper = letter.is_ascii_uppercase();
-            self.uppers = self.uppers.wrapping_add(is_upper.into());
-            self.lower_seen |= !is_upper;
+            self.state.uppers = self.state.uppers.wrapping_add(is_upper.into());
+            self.state.lower_seen |= !is_upper;
             self.add_character(char::from(letter), is_upper.into());
             end += 1;
         }
@@ -652,12 +594,12 @@ impl<S: Sink> Walker<'_, S> {
         match kind {
             Kind::Lower | Kind::Upper | Kind::Letter => {
                 // A capital after a lower case letter begins a word.
-                let ends = kind == Kind::Upper && self.is_in_word() && self.lower_seen;
+                let ends = kind == Kind::Upper && self.is_in_word() && self.state.lower_seen;
                 if ends && self.close(at) || !self.is_in_word() && self.open_word(at) {
                     return true;
                 }
-                self.lower_seen |= kind == Kind::Lower;
-                self.uppers = self.uppers.wrapping_add((kind == Kind::Upper).into());
+                self.state.lower_seen |= kind == Kind::Lower;
+                self.state.uppers = self.state.uppers.wrapping_add((kind == Kind::Upper).into());
             }
             Kind::Unspaced => {
                 if !self.is_in_word() && self.open_word(at) {
@@ -688,25 +630,25 @@ impl<S: Sink> Walker<'_, S> {
 
     #[inline(always)]
     fn add_character(&mut self, c: char, class: usize) {
-        let place = match self.length {
+        let place = match self.state.length {
             0 => 0,
             1..=3 => 1,
             4..=7 => 2,
             _ => 3,
         };
         self.sink.dense(D_CHAR.wrapping_add(class.wrapping_mul(4)).wrapping_add(place));
-        self.context = self.context << 16 | u64::from(symbol(c));
-        self.sink.gram(cell(self.context & 0xFFFF_FFFF, 2));
-        self.sink.gram(cell(self.context & 0xFFFF_FFFF_FFFF, 3));
-        self.sink.gram(cell(self.context, 4));
-        self.spelling = (self.spelling ^ u64::from(symbol(c))).wrapping_mul(0x0100_0000_01B3);
-        self.length = self.length.wrapping_add(1);
+        self.state.context = self.state.context << 16 | u64::from(symbol(c));
+        self.sink.gram(cell(self.state.context & 0xFFFF_FFFF, 2));
+        self.sink.gram(cell(self.state.context & 0xFFFF_FFFF_FFFF, 3));
+        self.sink.gram(cell(self.state.context, 4));
+        self.state.spelling = (self.state.spelling ^ u64::from(symbol(c))).wrapping_mul(0x0100_0000_01B3);
+        self.state.length = self.state.length.wrapping_add(1);
         if !(' '..='\x7F').contains(&c) {
             self.raise_floor(u32::from(c));
         } else {
-            self.wide = 0;
+            self.state.wide = 0;
             if self.is_repeated() {
-                self.floor = self.floor.saturating_add(in_run(c as u8));
+                self.state.floor = self.state.floor.saturating_add(in_run(c as u8));
             }
         }
     }
@@ -714,7 +656,7 @@ impl<S: Sink> Walker<'_, S> {
     /// Whether the last three characters are the same.
     #[inline(always)]
     fn is_repeated(&self) -> bool {
-        (self.context ^ self.context >> 16) & 0xFFFF_FFFF == 0
+        (self.state.context ^ self.state.context >> 16) & 0xFFFF_FFFF == 0
     }
 
     /// Adds to what the piece costs at least.
@@ -723,37 +665,37 @@ impl<S: Sink> Walker<'_, S> {
             if !(self.floor_range.start..self.floor_range.end).contains(&code) {
                 self.floor_range = FloorRange::of(code);
             }
-            self.floor = self.floor.saturating_add(self.floor_range.floor);
+            self.state.floor = self.state.floor.saturating_add(self.floor_range.floor);
         }
-        let before = std::mem::replace(&mut self.wide, code);
-        let unless_joined = std::mem::take(&mut self.unless_joined);
+        let before = std::mem::replace(&mut self.state.wide, code);
+        let unless_joined = std::mem::take(&mut self.state.unless_joined);
         if before != 0 && code < PAIRS_END && is_joined(before, code) {
             let least = if self.is_repeated() { REPEATED } else { JOINED };
-            self.bound = self.bound.saturating_sub(unless_joined).saturating_add(least);
+            self.state.bound = self.state.bound.saturating_sub(unless_joined).saturating_add(least);
             return;
         }
         if before == 0 && code < LATIN_ENDS {
             return;
         }
         let Some(more) = more_tokens(code) else {
-            self.bound = self.bound.saturating_add(self.floor_range.floor);
+            self.state.bound = self.state.bound.saturating_add(self.floor_range.floor);
             return;
         };
         if more > 0 || code < PAIRS_END || before == code {
-            self.unless_joined = more * UNIT as u32;
+            self.state.unless_joined = more * UNIT as u32;
             let least = if before == 0 { UNIT as u32 } else { apart(code) };
-            self.bound = self.bound.saturating_add(self.unless_joined + least);
+            self.state.bound = self.state.bound.saturating_add(self.state.unless_joined + least);
         } else if code < HANGUL_BEGINS {
-            self.bound = self.bound.saturating_add(COMMON_IDEOGRAPH);
+            self.state.bound = self.state.bound.saturating_add(COMMON_IDEOGRAPH);
         }
     }
 
     #[inline(always)]
     fn letter(&mut self, c: char, class: usize, at: usize) -> bool {
         self.character(c, class);
-        if self.length >= PIECE_MAX {
-            self.length = 4;
-            self.uppers = 0;
+        if self.state.length >= PIECE_MAX {
+            self.state.length = 4;
+            self.state.uppers = 0;
             let floor = self.take_floor();
             return self.sink.close(at + c.len_utf8(), MIN_PIECE_UNITS.max(floor));
         }
@@ -763,8 +705,8 @@ impl<S: Sink> Walker<'_, S> {
     /// Starts a word at byte `at`, including the single space or sign before it.
     #[inline(always)]
     fn open_word(&mut self, at: usize) -> bool {
-        let context = self.context & 0xFFFF;
-        let start = match self.piece {
+        let context = self.state.context & 0xFFFF;
+        let start = match self.state.piece {
             Piece::Space(spaces) => {
                 if spaces > 1 {
                     self.spaces(spaces.saturating_sub(1));
@@ -773,15 +715,16 @@ impl<S: Sink> Walker<'_, S> {
                     }
                 }
                 self.reset(Piece::Word);
-                self.context = context;
+                self.state.context = context;
                 1
             }
-            Piece::Signs(1) if self.length == 1 => {
-                let Self { floor, wide, bound, unless_joined, .. } = *self;
+            Piece::Signs(1) if self.state.length == 1 => {
+                let WalkState { floor, wide, bound, unless_joined, .. } = self.state;
                 self.reset(Piece::Word);
-                (self.floor, self.wide, self.bound, self.unless_joined) = (floor, wide, bound, unless_joined);
-                self.context = context;
-                if self.context == u64::from(b'\'') { 2 } else { 3 }
+                (self.state.floor, self.state.wide, self.state.bound, self.state.unless_joined) =
+                    (floor, wide, bound, unless_joined);
+                self.state.context = context;
+                if self.state.context == u64::from(b'\'') { 2 } else { 3 }
             }
             _ => {
                 if self.close(at) {
@@ -800,8 +743,8 @@ impl<S: Sink> Walker<'_, S> {
     }
 
     fn digit(&mut self, c: char, class: usize, at: usize) -> bool {
-        match self.piece {
-            Piece::Digits(digits) if digits < 3 => self.piece = Piece::Digits(digits.wrapping_add(1)),
+        match self.state.piece {
+            Piece::Digits(digits) if digits < 3 => self.state.piece = Piece::Digits(digits.wrapping_add(1)),
             Piece::Space(spaces) => {
                 if spaces > 1 {
                     self.spaces(spaces.saturating_sub(1));
@@ -823,11 +766,11 @@ impl<S: Sink> Walker<'_, S> {
                 self.reset(Piece::Digits(1));
             }
         }
-        let first = matches!(self.piece, Piece::Digits(1));
+        let first = matches!(self.state.piece, Piece::Digits(1));
         self.sink.dense(D_CHAR.wrapping_add(class.wrapping_mul(4)).wrapping_add(usize::from(!first)));
         if !c.is_ascii() {
             // Few tokens have two of them.
-            self.wide = 0;
+            self.state.wide = 0;
             self.raise_floor(u32::from(c));
         }
         false
@@ -835,8 +778,8 @@ impl<S: Sink> Walker<'_, S> {
 
     /// Starts or continues a run of signs.
     fn sign(&mut self, at: usize) -> bool {
-        match self.piece {
-            Piece::Signs(signs) => self.piece = Piece::Signs(signs.wrapping_add(1)),
+        match self.state.piece {
+            Piece::Signs(signs) => self.state.piece = Piece::Signs(signs.wrapping_add(1)),
             Piece::Space(spaces) => {
                 if spaces > 1 {
                     self.spaces(spaces.saturating_sub(1));
@@ -844,11 +787,11 @@ impl<S: Sink> Walker<'_, S> {
                         return true;
                     }
                 }
-                let context = self.context;
+                let context = self.state.context;
                 self.reset(Piece::Signs(1));
-                self.context = context;
+                self.state.context = context;
                 // Not 0: a sign after a space is not the prefix of a word.
-                self.length = 1;
+                self.state.length = 1;
                 self.sink.dense(D_START + 5);
                 if context != u64::from(b' ') {
                     self.sink.dense(D_START + 7);
@@ -866,18 +809,18 @@ impl<S: Sink> Walker<'_, S> {
     }
 
     fn space(&mut self, c: char, at: usize) -> bool {
-        if let Piece::Space(spaces) = self.piece {
-            self.piece = Piece::Space(spaces.saturating_add(1));
+        if let Piece::Space(spaces) = self.state.piece {
+            self.state.piece = Piece::Space(spaces.saturating_add(1));
             // Long runs of spaces are tokens. For tabs and wide spaces the limit is 16, for no-break spaces 8.
             let more = match c {
-                _ if self.context != u64::from(symbol(c)) => 32,
+                _ if self.state.context != u64::from(symbol(c)) => 32,
                 ' ' => 0,
                 '\t' => 4,
                 '\u{3000}' => 5,
                 '\u{a0}' => 8,
                 _ => (more_tokens(c.into()).unwrap_or_default() + 1) * UNIT as u32,
             };
-            self.floor = self.floor.saturating_add(more);
+            self.state.floor = self.state.floor.saturating_add(more);
             // Runs of up to about 64 spaces are one token.
             if spaces.is_multiple_of(64) {
                 self.sink.dense(D_SPACE + 9);
@@ -888,7 +831,7 @@ impl<S: Sink> Walker<'_, S> {
             }
             self.reset(Piece::Space(1));
         }
-        self.context = u64::from(symbol(c));
+        self.state.context = u64::from(symbol(c));
         false
     }
 
@@ -906,8 +849,8 @@ impl<S: Sink> Walker<'_, S> {
     }
 
     fn newline(&mut self, c: char, at: usize) -> bool {
-        let return_seen = std::mem::take(&mut self.return_seen);
-        match self.piece {
+        let return_seen = std::mem::take(&mut self.state.return_seen);
+        match self.state.piece {
             Piece::Newline(1) => {
                 // The second consecutive line end: a paragraph ends.
                 self.sink.dense(D_BREAK);
@@ -919,14 +862,14 @@ impl<S: Sink> Walker<'_, S> {
                 return false;
             }
             Piece::Newline(lines) => {
-                self.piece = Piece::Newline(lines.saturating_add(1));
+                self.state.piece = Piece::Newline(lines.saturating_add(1));
                 // In a run 16 line ends are a token, four with carriage returns, two carriage returns alone.
                 let more = match c {
                     '\r' => 32,
                     _ if return_seen => 16,
                     _ => 4,
                 };
-                self.floor = self.floor.saturating_add(more);
+                self.state.floor = self.state.floor.saturating_add(more);
                 // Runs of up to about 16 line ends are one token.
                 if lines.is_multiple_of(16) {
                     self.sink.dense(D_SPACE + 13);
@@ -936,9 +879,9 @@ impl<S: Sink> Walker<'_, S> {
             Piece::Signs(_) => {
                 // A token of signs includes the line end after them.
                 self.sink.dense(D_SPACE + 10);
-                self.context = self.context << 16 | u64::from(b'\n');
-                self.sink.gram(cell(self.context & 0xFFFF_FFFF, 2));
-                self.sink.gram(cell(self.context & 0xFFFF_FFFF_FFFF, 3));
+                self.state.context = self.state.context << 16 | u64::from(b'\n');
+                self.sink.gram(cell(self.state.context & 0xFFFF_FFFF, 2));
+                self.sink.gram(cell(self.state.context & 0xFFFF_FFFF_FFFF, 3));
                 if self.close(at) {
                     return true;
                 }
@@ -966,7 +909,7 @@ impl<S: Sink> Walker<'_, S> {
 
     /// Ends the text, `at` bytes long.
     fn end(&mut self, at: usize) -> bool {
-        if let Piece::Space(spaces) = self.piece {
+        if let Piece::Space(spaces) = self.state.piece {
             self.spaces(spaces);
         }
         self.close(at)
@@ -975,40 +918,40 @@ impl<S: Sink> Walker<'_, S> {
     /// Ends the open piece before byte `at`, if any.
     #[inline(always)]
     fn close(&mut self, at: usize) -> bool {
-        !matches!(self.piece, Piece::None) && self.close_open(at)
+        !matches!(self.state.piece, Piece::None) && self.close_open(at)
     }
 
     fn close_open(&mut self, at: usize) -> bool {
-        let least = match self.piece {
+        let least = match self.state.piece {
             Piece::None => return false,
             Piece::Word => {
-                let length = match self.length {
-                    0..=5 => self.length,
+                let length = match self.state.length {
+                    0..=5 => self.state.length,
                     6 | 7 => 6,
                     8 | 9 => 7,
                     10..=12 => 8,
                     _ => 9,
                 };
-                let case = match self.uppers {
+                let case = match self.state.uppers {
                     0 => 0,
                     1 => 1,
-                    _ if self.lower_seen => 2,
+                    _ if self.state.lower_seen => 2,
                     _ => 3,
                 };
                 self.sink.dense(D_END.wrapping_add((length.wrapping_mul(4).wrapping_add(case)) as usize));
-                self.sink.gram(cell(self.context & 0xFFFF_FFFF, 6));
-                self.sink.gram(cell(self.context & 0xFFFF_FFFF_FFFF, 7));
-                self.sink.gram(cell(self.spelling, 8));
+                self.sink.gram(cell(self.state.context & 0xFFFF_FFFF, 6));
+                self.sink.gram(cell(self.state.context & 0xFFFF_FFFF_FFFF, 7));
+                self.sink.gram(cell(self.state.spelling, 8));
                 MIN_PIECE_UNITS
             }
             Piece::Signs(_) => {
-                self.sink.gram(cell(self.spelling, 9));
+                self.sink.gram(cell(self.state.spelling, 9));
                 MIN_PIECE_UNITS
             }
             Piece::Digits(_) => MIN_PIECE_UNITS,
             Piece::Newline(_) | Piece::Space(_) => 0,
         };
-        self.piece = Piece::None;
+        self.state.piece = Piece::None;
         let floor = self.take_floor();
         self.sink.close(at, least.max(floor))
     }
@@ -1016,24 +959,15 @@ impl<S: Sink> Walker<'_, S> {
     /// The minimum cost of the piece that is closed next.
     #[inline(always)]
     fn take_floor(&mut self) -> u32 {
-        if self.wide != 0 || self.bound > 0 {
-            self.sink.bound(std::mem::take(&mut self.bound));
+        if self.state.wide != 0 || self.state.bound > 0 {
+            self.sink.bound(std::mem::take(&mut self.state.bound));
         }
-        std::mem::take(&mut self.floor)
+        std::mem::take(&mut self.state.floor)
     }
 
     #[inline(always)]
     fn reset(&mut self, piece: Piece) {
-        self.piece = piece;
-        self.context = 0;
-        self.spelling = 0;
-        self.length = 0;
-        self.uppers = 0;
-        self.lower_seen = false;
-        self.floor = 0;
-        self.wide = 0;
-        self.bound = 0;
-        self.unless_joined = 0;
+        self.state = WalkState { piece, return_seen: self.state.return_seen, ..WalkState::default() };
     }
 }
 
