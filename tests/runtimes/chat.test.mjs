@@ -900,6 +900,34 @@ describe("AI SDK", () => {
     assert.ok(prompts[0].length < history().length);
   });
 
+  test("clears arguments of old calls before calls are removed, if no edits are given", async () => {
+    const { fitPrepareStep } = await load("dropins/ai-sdk.js");
+    const part = (id) => ({ toolCallId: `call-${id}`, toolName: "write" });
+    const step = (_, id) => [
+      { role: "assistant", content: [{ type: "tool-call", ...part(id), input: { text: long("line", 40) } }] },
+      { role: "tool", content: [{ type: "tool-result", ...part(id), output: { type: "text", value: "done" } }] },
+    ];
+    const messages = frozen([{ role: "user", content: "Go on." }, ...Array.from({ length: 12 }, step).flat()]);
+    const fitted = async (options) => {
+      const { messages: sent } = await fitPrepareStep({ maxTokens: 900, ...options })({ messages, model: "gpt-4o" });
+      const parts = sent.flatMap(({ content }) => content);
+      const calls = parts.filter(({ type }) => type === "tool-call");
+      const cleared = calls.filter(({ input }) => Object.keys(input).length === 0).length;
+      const hasMarker = sent.some(
+        ({ role, content }) => role === "user" && JSON.stringify(content).includes("omitted"),
+      );
+      return { calls: calls.length, cleared, hasMarker };
+    };
+    const standard = await fitted({});
+    assert.equal(standard.calls, 12);
+    assert.ok(standard.cleared > 0 && standard.cleared <= 9, JSON.stringify(standard));
+    assert.deepEqual(await fitted({ edits: undefined, model: undefined }), standard);
+    const plain = await fitted({ edits: false });
+    assert.ok(plain.cleared === 0 && plain.calls < 12 && plain.hasMarker, JSON.stringify(plain));
+    assert.equal((await fitted({ edits: false, truncationMarker: "" })).hasMarker, false);
+    await assert.rejects(fitted({ truncationStrategy: "stopAtLimit" }), { code: "context_too_long" });
+  });
+
   test("pruneMessages edits messages, and returns unchanged ones by reference", async () => {
     const { fitModelMessages } = await load("dropins/ai-sdk.js");
     const { pruneMessages } = await import("ai");

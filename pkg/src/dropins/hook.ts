@@ -61,12 +61,14 @@ export function fitter<Message>(options: HookOptions<Message>): Fitter<Message> 
     if (!isFunction) throw invalid("options.states", `an object with a function \`${name}\``);
   }
   const conversations = new Conversations(states);
+  const edits = settings.truncationStrategy === "stopAtLimit" ? {} : { edits: EDITS };
+  // An unset option leaves the host's field or the default.
+  const set = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   return async (messages, { model, ...host }) => {
     await init();
     checkedList(messages, "messages");
     // In addition to a limit, the host's model selects the vendor's rules.
-    const edits = settings.truncationStrategy === "stopAtLimit" ? undefined : EDITS;
-    const all = { ...host, ...given({ model, edits }), ...given(settings) } as FitSettings;
+    const all = { ...host, ...given({ model }), ...edits, ...set } as FitSettings;
     try {
       const fitted = summarize
         ? await withSummary(messages, all, summarize as Summarize<unknown>, conversations)
