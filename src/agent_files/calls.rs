@@ -177,8 +177,8 @@ struct State {
     since: Option<Vec<serde_json::Value>>,
 }
 
-/// What a load is answered with, besides the files.
-struct Asked<'t, 'h> {
+/// The input of a load without its files.
+struct LoadInput<'t, 'h> {
     request: Value<'t>,
     limits: Limits,
     tokenizer: Option<Value<'t>>,
@@ -198,7 +198,7 @@ fn plan(request: Value<'_>, host: &CallContext) -> Result<Response> {
         add_files(&mut world, files, &limits, &mut diagnostics)?;
     }
     let tokenizer = input.get("tokenizer")?;
-    answer(Asked { request, limits, tokenizer, host, since: None, diagnostics }, world, Vec::new())
+    answer(LoadInput { request, limits, tokenizer, host, since: None, diagnostics }, world, Vec::new())
 }
 
 /// A file as the state keeps it. Bytes leave with the request that brought them, so they become text.
@@ -240,28 +240,28 @@ fn finish(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let given = options.map(|options| options.get("tokenizer")).transpose()?.flatten();
     let tokenizer = given.map_or_else(|| input.get("tokenizer"), |tokenizer| Ok(Some(tokenizer)))?;
     let since = state.get("since")?.map(placed_pieces).transpose()?;
-    answer(Asked { request: original, limits, tokenizer, host, since, diagnostics }, world, files)
+    answer(LoadInput { request: original, limits, tokenizer, host, since, diagnostics }, world, files)
 }
 
-fn answer(asked: Asked<'_, '_>, mut world: World, files: Vec<serde_json::Value>) -> Result<Response> {
-    let read = read_request(asked.request.object("a request, an object")?, &asked.limits)?;
-    let counter = asked.host.counter(asked.tokenizer)?;
+fn answer(input: LoadInput<'_, '_>, mut world: World, files: Vec<serde_json::Value>) -> Result<Response> {
+    let read = read_request(input.request.object("a request, an object")?, &input.limits)?;
+    let counter = input.host.counter(input.tokenizer)?;
     let mut session = Session::new(&read, &mut world, Rc::clone(&counter));
     load(&mut session)?;
     let mut result = chain(session);
-    error::put_before(asked.diagnostics, &mut result.diagnostics);
+    error::put_before(input.diagnostics, &mut result.diagnostics);
     // Unknown options stay, to be reported with the result.
-    let mut request = asked.request.to_json()?;
+    let mut request = input.request.to_json()?;
     if let Some(fields) = request.as_object_mut() {
         fields.retain(|name, _| !is_field_of_results(name) && name != "files");
     }
     if !world.wanted().is_empty() {
         let paths = world.wanted().iter().cloned().collect();
-        let since = asked.since.map(|since| since.into_iter().map(|(_, piece)| piece).collect());
+        let since = input.since.map(|since| since.into_iter().map(|(_, piece)| piece).collect());
         return Response::of(&Planned::Read { paths, state: State { request, files, since } });
     }
     result.request = Some(request);
-    let changes = asked.since.map(|since| Changes::between(&since, result.pieces())).transpose()?;
+    let changes = input.since.map(|since| Changes::between(&since, result.pieces())).transpose()?;
     Response::of(&Planned::Ready { result: Box::new(result), changes })
 }
 
@@ -393,7 +393,7 @@ fn new_since(request: Value<'_>, host: &CallContext) -> Result<Response> {
         add_files(&mut world, files, &limits, &mut diagnostics)?;
     }
     let tokenizer = option("tokenizer")?.map_or_else(|| input.get("tokenizer"), |tokenizer| Ok(Some(tokenizer)))?;
-    answer(Asked { request: root, limits, tokenizer, host, since: Some(before), diagnostics }, world, Vec::new())
+    answer(LoadInput { request: root, limits, tokenizer, host, since: Some(before), diagnostics }, world, Vec::new())
 }
 
 /// The request of a chain with further accesses. A changed file is looked at again, as all are.
