@@ -545,7 +545,7 @@ fn more_cache_marks_than_anthropic_accepts_are_reported() {
 /// OpenAI rejects reasoning before another item than its own.
 #[test]
 fn reasoning_stands_before_no_other_call_than_its_own() {
-    let mut removed = 0;
+    let (mut removed, mut reasoning, mut calls_kept) = (0, 0, 0);
     for seed in 0..300_u64 {
         let mut state = seed;
         let mut below = |count: u64| {
@@ -578,24 +578,23 @@ fn reasoning_stands_before_no_other_call_than_its_own() {
         };
         let fitted = fit(&json!(messages), &json!({ "maxTokens": 100_000, "edits": edits })).unwrap();
         removed += messages.len() - fitted.messages.len();
-        for (id, next) in own {
-            let at = fitted.messages.iter().position(|message| message["id"] == id);
-            let Some(follower) = at.map(|at| &fitted.messages[at + 1]) else { continue };
-            assert_eq!(follower["call_id"], messages[next]["call_id"], "{seed}: {id} in {:#?}", fitted.messages);
-        }
-        // Calls without their reasoning are not looked up.
-        let kept = |id: &Value| {
-            fitted.messages.iter().any(|message| message["call_id"] == *id && message["type"] == "function_call_output")
+        let is_kept = |kind: &str, id: &Value| {
+            fitted.messages.iter().any(|message| message["type"] == kind && message["call_id"] == *id)
         };
-        assert!(
-            fitted
-                .messages
-                .iter()
-                .filter(|message| message["type"] == "function_call")
-                .all(|call| kept(&call["call_id"]))
-        );
+        for (id, next) in own {
+            let call = &messages[next]["call_id"];
+            let at = fitted.messages.iter().position(|message| message["id"] == id);
+            let follower = at.map(|at| &fitted.messages[at + 1]["call_id"]);
+            let expected = is_kept("function_call", call).then_some(call);
+            assert_eq!(follower, expected, "{seed}: {id} in {:#?}", fitted.messages);
+            reasoning += usize::from(at.is_some());
+        }
+        for call in fitted.messages.iter().filter(|message| message["type"] == "function_call") {
+            assert!(is_kept("function_call_output", &call["call_id"]), "{seed}: {call}");
+            calls_kept += 1;
+        }
     }
-    assert!(removed > 500, "{removed}");
+    assert!(removed > 500 && reasoning > 200 && calls_kept > 500, "{removed} {reasoning} {calls_kept}");
 }
 
 #[test]
