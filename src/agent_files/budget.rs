@@ -2,10 +2,10 @@
 
 use crate::markdown::lines;
 
-use super::session::{Loss, Piece, Session};
+use super::session::{Loss, Piece, SKILL, Session};
 
 fn level(piece: &Piece) -> &'static str {
-    if piece.kind == "skill" { "skills" } else { piece.scope }
+    if piece.kind == SKILL { "skills" } else { piece.scope }
 }
 
 /// Applies the budgets to the pieces of this step, those from `placed`. Earlier steps stay as they were placed.
@@ -66,7 +66,7 @@ fn cut(session: &Session<'_>, text: &str, max: u32) -> Option<(String, usize)> {
 fn leave_out(session: &mut Session<'_>, piece: &Piece) {
     let (path, bytes, tokens) = (piece.path.clone(), piece.text.len(), Some(piece.tokens));
     session.losses.push(Loss { path, reason: "budget", bytes, tokens });
-    session.drop_decision(&piece.path, "overBudget");
+    session.drop_decision(&piece.path, piece.kind, "overBudget");
 }
 
 /// Removes the farthest of the pieces that a budget is for until it holds.

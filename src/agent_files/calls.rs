@@ -15,11 +15,11 @@ use crate::maps::SortedMap;
 use super::convert::{Fallback, Job, Rules, convert};
 use super::explain::{Explained, explain};
 use super::lint::{Lint, lint};
-use super::load::{SKILL, load};
+use super::load::load;
 use super::paths;
 use super::preset::{self, PRESETS};
 use super::report::{Chain, chain};
-use super::session::{Access, Budget, Decision, LEVELS, Piece, Request, Session};
+use super::session::{Access, Budget, Decision, LEVELS, Piece, Request, SKILL, SKILL_BODY, Session};
 use super::world::{Entry, World};
 
 /// The calls by name.
@@ -90,7 +90,7 @@ fn read_request(input: Object<'_>, limits: &Limits) -> Result<Request> {
         home: path("home")?,
         root: path("root")?,
         access: input
-            .read("access", |list| list.list("a list of accesses")?.read(|access| read_access(access, limits)))?
+            .read("access", |list| list.list("a list of accesses")?.read(|access| read_access(access, VERBS, limits)))?
             .unwrap_or_default(),
         trusted: input.bool("trusted")?.unwrap_or(true),
         approve_imports: input.bool("approveImports")?.unwrap_or(false),
@@ -116,10 +116,16 @@ fn read_budget(input: Object<'_>) -> Result<Budget> {
     Ok(budget)
 }
 
-fn read_access(value: Value<'_>, limits: &Limits) -> Result<Access> {
+const VERBS: &[(&str, &str)] = &[("read", "read"), ("write", "write"), ("shell", "shell"), (SKILL, SKILL)];
+
+/// The verb of a file that changed on disk; only `newSince` takes it.
+const CHANGED: &str = "changed";
+const VERBS_SINCE: &[(&str, &str)] =
+    &[("read", "read"), ("write", "write"), ("shell", "shell"), (SKILL, SKILL), (CHANGED, CHANGED)];
+
+fn read_access(value: Value<'_>, verbs: &[(&str, &'static str)], limits: &Limits) -> Result<Access> {
     let of = value.object("an access, an object with `path`")?;
     of.only(&["path", "verb"])?;
-    let verbs = &[("read", "read"), ("write", "write"), ("shell", "shell"), (SKILL, SKILL)];
     let verb = of.one_of("verb", verbs)?.unwrap_or("read").to_owned();
     Ok(Access { path: paths::absolute(&of.text("path")?, limits)?, verb })
 }
@@ -250,11 +256,7 @@ fn answer(input: LoadInput<'_, '_>, mut world: World, files: Vec<serde_json::Val
     load(&mut session)?;
     let mut result = chain(session);
     error::put_before(input.diagnostics, &mut result.diagnostics);
-    // Unknown options stay, to be reported with the result.
-    let mut request = input.request.to_json()?;
-    if let Some(fields) = request.as_object_mut() {
-        fields.retain(|name, _| !is_field_of_results(name) && name != "files");
-    }
+    let request = without_files(input.request)?;
     if !world.wanted().is_empty() {
         let paths = world.wanted().iter().cloned().collect();
         let since = input.since.map(|since| since.into_iter().map(|(_, piece)| piece).collect());
@@ -263,6 +265,19 @@ fn answer(input: LoadInput<'_, '_>, mut world: World, files: Vec<serde_json::Val
     result.request = Some(request);
     let changes = input.since.map(|since| Changes::between(&since, result.pieces())).transpose()?;
     Response::of(&Planned::Ready { result: Box::new(result), changes })
+}
+
+/// The request without its files, whose contents can be bytes, and without fields of a result that was spread into it.
+/// Unknown options stay, to be reported with the result.
+fn without_files(request: Value<'_>) -> Result<serde_json::Value> {
+    let mut fields = serde_json::Map::new();
+    for (name, value) in request.object("a request, an object")?.entries() {
+        let name = name.string()?;
+        if name != "files" && !is_field_of_results(&name) {
+            fields.insert(name, value.to_json()?);
+        }
+    }
+    Ok(fields.into())
 }
 
 /// Converts rules of one agent for another.
@@ -377,13 +392,13 @@ fn new_since(request: Value<'_>, host: &CallContext) -> Result<Response> {
     if let Some(pieces) = next.as_object().map(|next| next.get("pieces")).transpose()?.flatten() {
         return Response::of(&Changes::of(&before, &placed_pieces(pieces)?));
     }
-    let continued = json::write(&continued(chain, next)?)?;
+    let mut diagnostics = request.repaired();
+    let limits = Limits::read(chain.need("request")?.object(CHAIN)?.get("limits")?, &mut diagnostics)?;
+    let continued = json::write(&continued(chain, next, &limits)?)?;
     let document = Document::read(&continued, &[])?;
     let root: Value<'_> = document.root();
     let input = root.object(CHAIN)?;
-    let mut diagnostics = request.repaired();
     input.report_unknown(OPTIONS, &mut diagnostics);
-    let limits = Limits::read(input.get("limits")?, &mut diagnostics)?;
     let known = &["files", "tokenizer"];
     let options = arguments.read("options", |options| options.object("options, an object")?.only(known))?;
     let option = |name: &str| options.map_or(Ok(None), |options| options.get(name));
@@ -397,12 +412,16 @@ fn new_since(request: Value<'_>, host: &CallContext) -> Result<Response> {
 }
 
 /// The request of a chain with further accesses. A changed file is looked at again, as all are.
-fn continued(chain: Object<'_>, next: Value<'_>) -> Result<serde_json::Value> {
-    let mut accesses = match next.kind() {
-        Kind::List => next.list("an access, or a list of accesses")?.read(Value::to_json)?,
-        _ => vec![next.object("an access, or a list of accesses").and_then(|_| next.to_json())?],
+fn continued(chain: Object<'_>, next: Value<'_>, limits: &Limits) -> Result<serde_json::Value> {
+    let read = |access: Value<'_>| {
+        let is_change = read_access(access, VERBS_SINCE, limits)?.verb == CHANGED;
+        Ok(if is_change { None } else { Some(access.to_json()?) })
     };
-    accesses.retain(|access| access.get("verb").and_then(serde_json::Value::as_str) != Some("changed"));
+    let accesses = match next.kind() {
+        Kind::List => next.list("an access, or a list of accesses")?.read(read)?,
+        _ => vec![next.object("an access, or a list of accesses").and_then(|_| read(next))?],
+    };
+    let mut accesses: Vec<serde_json::Value> = accesses.into_iter().flatten().collect();
     let mut request = chain.need("request")?.to_json()?;
     if let Some(fields) = request.as_object_mut() {
         match fields.get_mut("access").and_then(serde_json::Value::as_array_mut) {
@@ -426,7 +445,8 @@ fn explained(request: Value<'_>) -> Result<Response> {
 }
 
 fn read_decision(of: Object<'_>) -> Result<Decision> {
-    let kinds = &[("context", "context"), ("rule", "rule"), ("import", "import"), ("skill", "skill")];
+    let kinds =
+        &[("context", "context"), ("rule", "rule"), ("import", "import"), (SKILL, SKILL), (SKILL_BODY, SKILL_BODY)];
     let outcome = of.need("outcome")?.text()?;
     let outcome = super::explain::OUTCOMES.iter().find(|known| known.0 == outcome).ok_or_else(|| {
         let message = format!("unknown outcome `{outcome}`; pass the chain unchanged");

@@ -16,7 +16,7 @@ use super::paths;
 use super::patterns;
 use super::preset::{At, Base, DIALECTS, Item, ItemKind, Load, RuleFolder, Sort, Source, Take, Top, name_of};
 use super::rules::{self, Mode, Rule};
-use super::session::{Decision, Piece, Session};
+use super::session::{Decision, Piece, SKILL, SKILL_BODY, Session};
 use super::world::Entry;
 
 /// A file that a source loads.
@@ -58,26 +58,26 @@ pub(super) fn load(session: &mut Session<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The verb that requests the body of a skill.
-pub(super) const SKILL: &str = "skill";
-
-/// Loads the body of a skill, the text after its front matter, once.
+/// Loads the body of a listed skill, the text after its front matter, once.
 fn load_skill_body(session: &mut Session<'_>, path: &str) {
-    let listed = session.pieces.iter().find(|piece| piece.path == path);
-    let (setting, scope) =
-        listed.map_or(("skills".to_owned(), "project"), |piece| (piece.setting.clone(), piece.scope));
-    if session.pieces.iter().any(|piece| piece.path == path && piece.kind == "skillBody") {
+    let listed = session.decision(path, SKILL).filter(|listed| matches!(listed.outcome, "loaded" | "overBudget"));
+    let setting = listed.map(|listed| listed.setting.clone());
+    let decision = Decision { path: path.to_owned(), kind: SKILL_BODY, ..Decision::default() };
+    let Some(setting) = setting else { return session.decide(Decision { outcome: "notListed", ..decision }) };
+    if session.decision(path, SKILL_BODY).is_some_and(|body| body.outcome == "loaded") {
         return;
     }
-    let path = path.to_owned();
-    let Some((text, _)) = session.world.file(&path) else {
-        session.decide(Decision { path, kind: "skill", outcome: "missing", setting, ..Decision::default() });
-        return;
-    };
+    let Some((text, _)) = session.world.file(path) else { return };
     let body_start = rules::read(&text, &RuleFolder::default()).body_start;
     let text = text.get(body_start..).unwrap_or_default().trim().to_owned();
-    let piece = Piece { path, kind: "skillBody", scope, placement: "tool", setting, text, ..Piece::default() };
-    session.push(piece);
+    let decision = Decision { setting: setting.clone(), ..decision };
+    if text.is_empty() {
+        return session.decide(Decision { outcome: "blank", ..decision });
+    }
+    session.decide(Decision { outcome: "loaded", step: Some(session.step), ..decision });
+    let scope = session.pieces.iter().find(|piece| piece.path == path).map_or("project", |listed| listed.scope);
+    let path = path.to_owned();
+    session.push(Piece { path, kind: SKILL_BODY, scope, placement: "tool", setting, text, ..Piece::default() });
 }
 
 fn find_top(session: &mut Session<'_>) {
@@ -217,7 +217,7 @@ fn candidates(
             for name in &*session.world.names(&skills) {
                 let path = paths::join(&skills, &format!("{name}/SKILL.md"));
                 if let Some(text) = session.world.file(&path).and_then(|(text, _)| skill(&text)) {
-                    found.push(Candidate { text: Some(text), ..candidate(path, "skill") });
+                    found.push(Candidate { text: Some(text), ..candidate(path, SKILL) });
                 }
             }
         }
@@ -515,7 +515,7 @@ fn is_link_text(session: &mut Session<'_>, path: &str, text: &str) -> bool {
 /// The text within the cap of all project files together, and whether it was cut. The file that crosses the cap is cut
 /// at the byte; later ones are not read.
 fn capped(session: &mut Session<'_>, source: &Source, file: &Candidate, text: String) -> Option<(String, bool)> {
-    if matches!(source.at, At::Home | At::Managed) || file.kind == "skill" {
+    if matches!(source.at, At::Home | At::Managed) || file.kind == SKILL {
         return Some((text, false));
     }
     let Some(left) = session.cap_left else { return Some((text, false)) };
@@ -561,7 +561,7 @@ fn place(
     let request = session.request;
     let imports = request.preset.imports.as_ref().filter(|imports| {
         let name = paths::name(&file.path);
-        file.kind != "skill" && (imports.files.is_empty() || imports.files.iter().any(|known| known == name))
+        file.kind != SKILL && (imports.files.is_empty() || imports.files.iter().any(|known| known == name))
     });
     let Some(imports) = imports else {
         session.push(piece(&file.path, file.kind, text));

@@ -6,7 +6,7 @@ use crate::error::Diagnostic;
 use crate::text::replace;
 
 use super::preset::Wrapper;
-use super::session::{Decision, Loss, Piece, Session};
+use super::session::{Decision, Loss, Piece, SKILL, SKILL_BODY, Session};
 
 /// What an agent reads.
 #[derive(Debug, Serialize)]
@@ -83,7 +83,7 @@ fn messages(pieces: &[Piece], wrapper: &Wrapper, cwd: &str) -> Vec<Message> {
 }
 
 fn is_of_skill(piece: &Piece) -> bool {
-    matches!(piece.kind, "skill" | "skillBody")
+    matches!(piece.kind, SKILL | SKILL_BODY)
 }
 
 fn skills(group: &[Piece]) -> String {

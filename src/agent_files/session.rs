@@ -1,5 +1,6 @@
 //! The state of one load: pieces, decisions and the host's files.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -48,6 +49,11 @@ pub(super) struct Request {
     pub approve_imports: bool,
     pub budget: Budget,
 }
+
+/// The kind of a skill's name and description, and the verb that requests its body.
+pub(super) const SKILL: &str = "skill";
+/// The kind of the text below a skill's front matter.
+pub(super) const SKILL_BODY: &str = "skillBody";
 
 /// A loaded text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -104,6 +110,11 @@ pub(super) struct Loss {
     pub tokens: Option<u32>,
 }
 
+/// A file has one decision, except a skill: one on its line in the list, and one on its body.
+fn decision_key<'p>(path: &'p str, kind: &str) -> Cow<'p, str> {
+    if kind == SKILL_BODY { format!("{path}\n{kind}").into() } else { path.into() }
+}
+
 /// Expanded imports in one load, and their bytes.
 const EXPANSIONS_MAX: usize = 10_000;
 const EXPANDED_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -125,6 +136,7 @@ pub(super) struct Session<'s> {
     pub cap_left: Option<usize>,
     pub top: String,
     pub root: String,
+    /// Places in `decisions`, by [`decision_key`].
     decided: SortedMap<String, usize>,
     /// Outcomes of imports that were reported.
     reported: SortedSet<String>,
@@ -155,13 +167,20 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// The decision on a file of this kind.
+    pub(super) fn decision(&self, path: &str, kind: &str) -> Option<&Decision> {
+        let number = *self.decided.get(&*decision_key(path, kind))?;
+        self.decisions.get(number).filter(|known| known.kind == kind)
+    }
+
     /// Records what became of a file. A loaded file stays loaded.
     pub(super) fn decide(&mut self, decision: Decision) {
-        match self.decided.get(&decision.path).and_then(|number| self.decisions.get_mut(*number)) {
+        let key = decision_key(&decision.path, decision.kind);
+        match self.decided.get(&*key).and_then(|number| self.decisions.get_mut(*number)) {
             Some(known) if known.outcome == "loaded" => {}
             Some(known) => *known = decision,
             None => {
-                self.decided.insert(decision.path.clone(), self.decisions.len());
+                self.decided.insert(key.into_owned(), self.decisions.len());
                 self.decisions.push(decision);
             }
         }
@@ -173,8 +192,10 @@ impl<'s> Session<'s> {
     }
 
     /// Changes what became of a file that was loaded.
-    pub(super) fn drop_decision(&mut self, path: &str, outcome: &'static str) {
-        if let Some(known) = self.decided.get(path).and_then(|number| self.decisions.get_mut(*number)) {
+    pub(super) fn drop_decision(&mut self, path: &str, kind: &str, outcome: &'static str) {
+        if let Some(known) =
+            self.decided.get(&*decision_key(path, kind)).and_then(|number| self.decisions.get_mut(*number))
+        {
             known.outcome = outcome;
             known.step = None;
         }
@@ -189,8 +210,8 @@ impl<'s> Session<'s> {
             let importer = decision.by.as_deref().and_then(|by| self.decisions.get(*self.decided.get(by)?));
             let dropped = importer.is_some_and(|importer| importer.outcome == "overBudget");
             if decision.outcome == "loaded" && dropped && !placed.contains(decision.path.as_str()) {
-                let path = decision.path.clone();
-                self.drop_decision(&path, "overBudget");
+                let (path, kind) = (decision.path.clone(), decision.kind);
+                self.drop_decision(&path, kind, "overBudget");
             }
         }
     }

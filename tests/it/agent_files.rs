@@ -163,6 +163,18 @@ fn a_state_keeps_bytes() {
     assert_eq!(kept["state"]["files"][3]["content"], json!([255]));
 }
 
+/// The request that a load keeps has no files, so contents as bytes do not concern it.
+#[test]
+fn files_of_a_request_are_bytes() {
+    let plan = CALLS.iter().find(|call| call.name == "planAgentFiles").unwrap();
+    let request = json!({ "agent": "codex", "cwd": "/r", "diagnostics": [],
+        "files": [{ "path": "/r/AGENTS.md", "content": { "\0bytes": 0 } }] });
+    let answer = plan.answer(&mut (), request.to_string().as_bytes(), &[b"bytes".to_vec()], &CallContext::default());
+    let chain: Value = serde_json::from_slice(&answer.unwrap().to_json()).unwrap();
+    assert_eq!(chain["result"]["pieces"][0]["text"], "bytes");
+    assert_eq!(chain["result"]["request"], json!({ "agent": "codex", "cwd": "/r" }));
+}
+
 fn outcome<'r>(result: &'r Value, path: &str) -> &'r str {
     let decisions = result["decisions"].as_array().unwrap();
     decisions

@@ -88,11 +88,6 @@ fn a_body_of_a_skill_is_loaded_on_request() {
     let twice =
         call("newSince", &json!({ "chain": next["result"], "next": request, "options": { "files": files } })).unwrap();
     assert_eq!(twice["append"], json!([]));
-    let missing = json!({ "path": "/r/.claude/skills/none/SKILL.md", "verb": "skill" });
-    let missing = call("newSince", &json!({ "chain": chain, "next": missing, "options": { "files": files } })).unwrap();
-    assert_eq!(missing["append"], json!([]));
-    let decided = missing["result"]["decisions"].as_array().unwrap().iter().any(|file| file["outcome"] == "missing");
-    assert!(decided);
     // Names and descriptions have a budget of their own; bodies are under that of all texts.
     let limited = |budget: Value, max: Value| {
         let request = json!({ "agent": "claude-code", "cwd": "/r", "files": files, "budget": budget, "maxTokens": max,
@@ -101,6 +96,48 @@ fn a_body_of_a_skill_is_loaded_on_request() {
     };
     assert_eq!(limited(json!({ "skills": 0 }), json!(1000)), ["context", "skillBody"]);
     assert_eq!(limited(json!({}), json!(0)), [] as [&str; 0]);
+}
+
+/// The decisions on a path: kind and outcome.
+fn decided<'c>(chain: &'c Value, path: &str) -> Vec<(&'c str, &'c str)> {
+    let decisions = chain["decisions"].as_array().unwrap().iter().filter(|file| file["path"] == path);
+    decisions.map(|file| (file["kind"].as_str().unwrap(), file["outcome"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn only_listed_skills_have_bodies() {
+    let blank = "/r/.claude/skills/blank/SKILL.md";
+    let unlisted = "/r/docs/SKILL.md";
+    let mut files = files("root");
+    let front = "---\nname: blank\ndescription: Says nothing.\n---\n\n \n";
+    files.as_array_mut().unwrap().extend([
+        json!({ "path": blank, "content": front }),
+        json!({ "path": unlisted, "content": "---\nname: other\ndescription: Other.\n---\nSecret." }),
+    ]);
+    let absent = "/r/.claude/skills/none/SKILL.md";
+    let access: Vec<Value> =
+        [blank, unlisted, absent, "/r/CLAUDE.md", SKILL].map(|path| json!({ "path": path, "verb": "skill" })).into();
+    let mut request = json!({ "agent": "claude-code", "cwd": "/r", "files": files, "access": access });
+    let chain = load(&request);
+    assert_eq!(texts(&chain["pieces"]).last(), Some(&("skillBody", "Run it.")));
+    assert_eq!(chain["pieces"].as_array().unwrap().iter().filter(|piece| piece["kind"] == "skillBody").count(), 1);
+    assert_eq!(decided(&chain, SKILL), [("skill", "loaded"), ("skillBody", "loaded")]);
+    assert_eq!(decided(&chain, blank), [("skill", "loaded"), ("skillBody", "blank")]);
+    assert_eq!(decided(&chain, unlisted), [("skillBody", "notListed")]);
+    assert_eq!(decided(&chain, absent), [("skillBody", "notListed")]);
+    assert_eq!(decided(&chain, "/r/CLAUDE.md"), [("context", "loaded"), ("skillBody", "notListed")]);
+    let why = call("explainAgentFiles", &json!({ "chain": chain, "path": unlisted })).unwrap();
+    let why = why.as_array().unwrap().iter().find(|file| file["file"] == unlisted).unwrap();
+    assert_eq!(why["because"], "it is no skill that the load listed");
+
+    // A body over the budget leaves the decision on the list alone.
+    request["budget"] = json!({ "file": 8 });
+    let body = "word ".repeat(100);
+    request["files"][3]["content"] = format!("---\nname: deploy\ndescription: Deploys.\n---\n\n{body}").into();
+    assert_eq!(decided(&load(&request), SKILL), [("skill", "loaded"), ("skillBody", "overBudget")]);
+    // A project that is not trusted lists no skills.
+    request["trusted"] = json!(false);
+    assert!(texts(&load(&request)["pieces"]).iter().all(|(kind, _)| *kind != "skillBody"));
 }
 
 #[test]
@@ -127,6 +164,17 @@ fn wrong_input_is_an_error() {
         let error =
             call("newSince", &json!({ "chain": chain, "next": next, "options": { "files": files } })).unwrap_err();
         assert!(matches!(error.code(), Code::InvalidInput | Code::UnknownValue), "{next}: {error}");
+    }
+    // A file that changed is an event like others: its path is absolute, and it has no other fields.
+    for (next, text) in [
+        (json!({ "verb": "changed" }), "`next` lacks `path`"),
+        (json!({ "path": "CLAUDE.md", "verb": "changed" }), "absolute"),
+        (json!({ "path": "/r/CLAUDE.md", "verb": "changed", "text": "new" }), "unknown option `text`"),
+        (json!({ "path": "/r/CLAUDE.md", "verb": "altered" }), "`changed`"),
+    ] {
+        let error =
+            call("newSince", &json!({ "chain": chain, "next": next, "options": { "files": files } })).unwrap_err();
+        assert!(error.to_string().contains(text), "{next}: {error}");
     }
     let error = call("newSince", &json!({ "chain": { "pieces": [] }, "next": { "path": "/r" } })).unwrap_err();
     assert_eq!(error.code(), Code::InvalidInput);

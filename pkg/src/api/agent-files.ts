@@ -109,7 +109,7 @@ function entry(path: string, found: AgentFileFound): AgentFile {
 
 /**
  * Continues a load after an access, a request for the body of a skill, or a change on disk: the pieces to append, and
- * those that are stale. Placed text is never moved or rewritten. The result is ready, or lists the paths to look at; what
+ * those that are stale. The result is ready, or lists the paths to look at; what
  * is found there is passed to {@link finishAgentFiles}. With a later chain instead of an access, compares the two.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md

@@ -126,6 +126,7 @@ export type AgentFileOutcome =
   | "onRequest"
   | "manual"
   | "never"
+  | "notListed"
   | "missing"
   | "outside"
   | "tooDeep"
@@ -135,7 +136,7 @@ export type AgentFileOutcome =
 /** A file that was looked at, and the outcome. */
 export interface AgentFileDecision {
   path: string;
-  kind: AgentFileKind;
+  kind: AgentPieceKind;
   outcome: AgentFileOutcome;
   /** When it was loaded. */
   step?: number;
@@ -234,7 +235,7 @@ export interface AgentFileChanges {
 /** Outcome for a file, with regard to a path. */
 export interface ExplainedAgentFile {
   file: string;
-  kind: AgentFileKind;
+  kind: AgentPieceKind;
   outcome: AgentFileOutcome;
   loaded: boolean;
   /** Whether an access to the path loads it. */
