@@ -72,7 +72,7 @@ const WINDOW: usize = 64;
 #[inline(always)]
 fn spaced(places: &[KnownWord; PLACES], text: &[u8], mut run: Run, max_cost: u64) -> Run {
     let mut padded = [0; WINDOW + WIDTH];
-    while run.cost <= max_cost {
+    while run.cost <= max_cost && text.get(run.end) == Some(&b' ') {
         let base = run.end;
         let rest = text.get(base..).unwrap_or_default();
         let window = rest.first_chunk().unwrap_or_else(|| {
