@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use crate::call::{Call, Response};
 use crate::chat::ChatIdentity;
-use crate::commits::formats::detect_with_line;
+use crate::commits::formats::{Format, detect_with_line};
 use crate::error::Result;
 use crate::folders::paths::CONTEXT_FILE_NAMES;
 use crate::json::{Kind, Object, Value};
 use crate::limits::{self, Limits};
-use crate::loom_import::{BINARY, Shape, detect_with_mark, read_text};
+use crate::loom_import::{BINARY, FileFormat, Shape, detect_with_mark, read_text};
 use crate::operators::is_template;
 use crate::tokens::bpe::asset::is_asset;
 use crate::workspace::is_workspace_file;
@@ -147,10 +147,14 @@ fn of_text(bytes: &[u8], text: &str, by_path: Option<Identification>) -> Result<
     if !start.starts_with(['{', '[', '"']) {
         return Ok(Identification::new("text", "text without another shape"));
     }
-    if let Some(session) = session(bytes) {
-        return Ok(session);
-    }
     let depth = Limits::default().file_depth;
+    if let Some(session) = session(bytes) {
+        // llama.cpp's web interface writes trees in lines that are also sessions for Hugging Face.
+        let may_be_tree = session.format == Some(Format::Sts.name());
+        let tree = may_be_tree.then(|| read_text(text, depth, &mut Vec::new(), |shape| Ok(loom_file(shape))));
+        let tree = tree.and_then(|tree| tree.ok().flatten());
+        return Ok(tree.filter(|tree| tree.format == Some(FileFormat::LlamaCpp.name())).unwrap_or(session));
+    }
     let read = read_text(text, depth, &mut Vec::new(), |shape| {
         Ok(match shape {
             Shape::One(value) => of_json(value),

@@ -58,6 +58,13 @@ const FORMATS: &[(FileFormat, &str, Test)] = &[
             history.is_some_and(|history| has(history, "messages", Kind::Object))
         })
     }),
+    (FileFormat::LlamaCpp, "`conv` with `currNode` and messages, or a header with `currNode`", |shape| match shape {
+        Shape::One(_) => any(shape, |file| {
+            let conversation = file.object_at("conv");
+            has(file, "messages", Kind::List) && conversation.is_some_and(|conv| conv.last("currNode").is_some())
+        }),
+        Shape::Lines(lines) => objects(lines).any(is_llama_header),
+    }),
     (FileFormat::LibreChat, "`conversationId` and messages", |shape| {
         any(shape, |file| {
             let has_messages = has(file, "messages", Kind::List) || has(file, "messagesTree", Kind::List);
@@ -156,6 +163,12 @@ fn is_message(message: Object<'_>) -> bool {
 fn is_session(session: Object<'_>) -> bool {
     has(session, "messages", Kind::List)
         && session.items_at("messages").take(LOOKED_AT).all(|it| it.as_object().is_some_and(is_message))
+}
+
+/// Whether a line is the header of a conversation of llama.cpp's web interface.
+pub(super) fn is_llama_header(line: Object<'_>) -> bool {
+    let is_named = || line.text_at("harness").is_some_and(|harness| harness.starts_with("llama."));
+    is_text(line, "type", "session") && (line.last("currNode").is_some() || is_named())
 }
 
 /// Whether an object is the tree of a Loomsidian note.

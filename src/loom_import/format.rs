@@ -21,6 +21,8 @@ pub enum FileFormat {
     KoboldAi,
     #[serde(rename = "librechat")]
     LibreChat,
+    #[serde(rename = "llama-cpp")]
+    LlamaCpp,
     Loomsidian,
     Messages,
     #[serde(rename = "miniloom")]
@@ -46,6 +48,7 @@ impl FileFormat {
         ("exoloom", Self::ExoLoom),
         ("koboldai", Self::KoboldAi),
         ("librechat", Self::LibreChat),
+        ("llama-cpp", Self::LlamaCpp),
         ("loomsidian", Self::Loomsidian),
         ("messages", Self::Messages),
         ("miniloom", Self::MiniLoom),

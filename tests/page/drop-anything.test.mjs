@@ -99,6 +99,7 @@ const THINGS = [
     ["exoloom", /a file of exoloom/],
     ["miniloom", /a file of miniloom/],
     ["open-webui", /a file of Open WebUI/],
+    ["llama-cpp", /a file of llama\.cpp/],
     ["pyloom-lines", /a file of pyloom/],
   ].map(([name, said]) => ({
     name: name.includes("lines") || name === "sillytavern" ? `${name}.jsonl` : `${name}.json`,

@@ -17,6 +17,7 @@ export type ImportFormat =
   | "exoloom"
   | "koboldai"
   | "librechat"
+  | "llama-cpp"
   | "loomsidian"
   | "messages"
   | "miniloom"

@@ -8,6 +8,7 @@ mod coloom;
 mod exoloom;
 mod koboldai;
 mod librechat;
+mod llama_cpp;
 mod loomsidian;
 mod messages;
 mod miniloom;
@@ -42,6 +43,7 @@ pub(super) fn read(format: FileFormat, shape: Shape<'_, '_>, context: &mut Conte
         FileFormat::ExoLoom => one(shape, context, exoloom::read),
         FileFormat::KoboldAi => one(shape, context, koboldai::read),
         FileFormat::LibreChat => each(shape, context, ["conversationId", "id", "title"], "", librechat::read),
+        FileFormat::LlamaCpp => llama_cpp::read_all(shape, context),
         FileFormat::Loomsidian => loomsidian::read_all(shape, context),
         FileFormat::Messages => messages::read(shape, context),
         FileFormat::MiniLoom => one(shape, context, miniloom::read),

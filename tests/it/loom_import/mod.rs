@@ -241,6 +241,7 @@ fn an_import_drops_nothing() {
             "Chat",
             "Lost",
             "{\"query\":\"looms\"}",
+            "{\"knot\":\"bowline\"}",
             "not a time",
             "user_editable_context",
         ];
@@ -251,7 +252,7 @@ fn an_import_drops_nothing() {
         let lost: Vec<&String> = said
             .iter()
             .filter(|text| !is_said(text) && !EXPRESSED.contains(&text.as_str()) && !is_time(text))
-            .filter(|text| !text.contains("<details type"))
+            .filter(|text| !text.contains("<details type") && !text.starts_with("[{\"id\": \"call_1\""))
             .collect();
         assert!(lost.is_empty(), "{name} lost {lost:?}");
     }

@@ -40,7 +40,12 @@ const SESSIONS = {
   "generic-v1": "a session, one message per line",
 };
 
-const LOOMS: Record<string, string> = { chatgpt: "ChatGPT", "open-webui": "Open WebUI", claude: "Claude" };
+const LOOMS: Record<string, string> = {
+  chatgpt: "ChatGPT",
+  "open-webui": "Open WebUI",
+  "llama-cpp": "llama.cpp",
+  claude: "Claude",
+};
 
 /** The view and the words for what `identify` found in a file. */
 export function guessOf(found: Identification): Guess {
