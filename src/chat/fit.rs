@@ -190,6 +190,9 @@ impl<'r> Fit<'r> {
         }
         layout.kept = compaction;
         let ran = self.run_with(&mut layout);
+        if let Ok((cut, _)) = &ran {
+            self.forget_ids(cut);
+        }
         if !self.can_reuse_layout || self.messages.is_changed() {
             layout.truncate(0);
         }
@@ -309,20 +312,20 @@ impl<'r> Fit<'r> {
         }
     }
 
-    /// Removes reasoning that nothing follows anymore, or whose own item is gone: OpenAI accepts it before no other.
+    /// Removes reasoning that nothing follows anymore, or whose next item was removed: OpenAI rejects it before another.
     fn remove_unfollowed(&mut self) {
-        let (mut follows, mut gone, mut is_own_gone) = (None, false, false);
+        let (mut follows, mut gone, mut is_next_removed) = (None, false, false);
         for at in (0..self.messages.len()).rev() {
             let Some(message) = self.messages.get(at) else { continue };
             let is_thought = message.is_thought();
             if message.removed.is_some() {
                 gone = true;
-                is_own_gone |= !is_thought;
-            } else if is_thought && (is_own_gone || follows.map_or(gone, |role| role != Role::Assistant)) {
+                is_next_removed |= !is_thought;
+            } else if is_thought && (is_next_removed || follows.map_or(gone, |role| role != Role::Assistant)) {
                 self.remove(at, Some(Reason::NothingLeft));
             } else {
                 follows = Some(message.role);
-                is_own_gone &= is_thought;
+                is_next_removed &= is_thought;
             }
         }
     }
@@ -427,34 +430,30 @@ impl<'r> Fit<'r> {
         if !edits.is_empty() {
             drop_links(&mut self.messages);
             self.remove_empty();
-            self.forget_ids();
             self.strip_changed();
         }
         edits
     }
 
-    /// OpenAI looks up items that follow reasoning by their ids, and rejects them without it.
-    fn forget_ids(&mut self) {
-        if self.format != Format::Responses {
+    /// Removes the ids of items whose reasoning is gone: OpenAI looks them up by their ids, and rejects them without it.
+    fn forget_ids(&mut self, cut: &Cut) {
+        if !matches!(self.format, Format::Responses | Format::Agents) {
             return;
         }
-        let mut thought = false;
-        for at in 0..self.messages.len() {
-            let Some(message) = self.messages.get(at) else { continue };
-            if message.is_thought() {
-                thought = message.removed.is_some();
-            } else if message.role == Role::Assistant {
-                if thought && message.has_id {
-                    let message = self.messages.get_mut(at);
-                    if let Some(piece) =
-                        message.and_then(|message| message.pieces.iter_mut().find(|piece| piece.is_there()))
-                    {
-                        piece.remove_id();
-                    }
-                }
-            } else {
-                thought = false;
+        let is_gone = |at: usize, item: &Message<'_>| item.removed.is_some() || !cut.slices_of(at).is_empty();
+        let (mut orphans, mut follows_gone) = (Vec::new(), false);
+        for (at, item) in self.messages.iter().enumerate() {
+            if item.role != Role::Assistant || self.is_compaction(at) {
+                follows_gone = false;
+            } else if item.is_thought() {
+                follows_gone = is_gone(at, item);
+            } else if follows_gone && item.has_id && !is_gone(at, item) {
+                orphans.push(at);
             }
+        }
+        for at in orphans {
+            let pieces = self.messages.get_mut(at).map(|item| item.pieces.iter_mut());
+            pieces.and_then(|mut pieces| pieces.find(|piece| piece.is_there())).into_iter().for_each(Piece::remove_id);
         }
     }
 

@@ -387,7 +387,7 @@ export type FitReason =
   | "overLimit"
   /** Signed thinking after the first change, which its provider would reject. */
   | "reasoningPrefixChanged"
-  /** Removed by `edits.reasoning`. */
+  /** Removed by `edits.reasoning`; or the `id` of an item of OpenAI whose reasoning was removed. */
   | "reasoningRemoved"
   /** A marker or summary of an earlier fit, replaced by the new one. */
   | "replaced"

@@ -94,7 +94,7 @@ pub enum Reason {
     InputCleared,
     /// `edits.toolCalls`.
     CallRemoved,
-    /// `edits.reasoning`.
+    /// `edits.reasoning`; or the `id` of an item of OpenAI whose reasoning was removed.
     ReasoningRemoved,
     /// `edits.images`.
     ImageRemoved,

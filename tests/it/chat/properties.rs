@@ -12,7 +12,7 @@ use crate::bodies::rules::broken_chat;
 use crate::generate::{COUNTERS, cases, own};
 
 use super::first_turn::begins_with_model;
-use super::written::{Call, FORMATS, Turn, acts, write};
+use super::written::{Call, FORMATS, Turn, acts, is_assistant, write};
 use super::{Fitted, count, fit, fit_with, plain};
 
 pub(super) fn text() -> impl Strategy<Value = String> {
@@ -102,6 +102,26 @@ fn unpaired(messages: &[Value]) -> Vec<String> {
     open
 }
 
+/// OpenAI's items keep their ids only with the reasoning before them.
+fn check_ids(format: &str, messages: &[Value], fitted: &Fitted) -> Result<(), TestCaseError> {
+    if !matches!(format, "openai-responses" | "openai-agents") {
+        return Ok(());
+    }
+    let place = |at: usize| fitted.from.iter().position(|from| *from == Some(at));
+    let mut thought = None;
+    for (at, item) in messages.iter().enumerate() {
+        if item["type"] == "reasoning" {
+            thought = Some(at);
+        } else if !is_assistant(item) {
+            thought = None;
+        } else if let (Some(thought), Some(place)) = (thought, place(at)) {
+            let has_id = fitted.messages[place].get("id").is_some();
+            prop_assert_eq!(has_id, fitted.from.contains(&Some(thought)), "{} in {:?}", item, fitted.messages);
+        }
+    }
+    Ok(())
+}
+
 fn check(
     format: &str,
     messages: &[Value],
@@ -159,6 +179,7 @@ fn check(
         let wrong = broken_chat(format, &fitted.messages);
         prop_assert!(wrong.is_ok(), "{:?}: {:?}", wrong, fitted.messages);
     }
+    check_ids(format, messages, fitted)?;
     // Leading instructions stay.
     for (at, message) in messages
         .iter()

@@ -159,10 +159,10 @@ fn assistant(
                 out.push(json!({ "type": "reasoning", "content": [{ "type": "input_text", "text": thought }], "providerData": {} }));
             }
             if let Some(text) = text {
-                out.push(json!({ "type": "message", "role": "assistant", "status": "completed", "content": [{ "type": "output_text", "text": text }] }));
+                out.push(json!({ "type": "message", "id": format!("msg_{number}"), "role": "assistant", "status": "completed", "content": [{ "type": "output_text", "text": text }] }));
             }
             for call in calls {
-                out.push(json!({ "type": "function_call", "callId": call.id, "name": call.name, "arguments": parse(&call.input).to_string() }));
+                out.push(json!({ "type": "function_call", "id": format!("fc_{}", call.id), "callId": call.id, "name": call.name, "arguments": parse(&call.input).to_string() }));
             }
             for (call, result) in answered(calls) {
                 out.push(json!({ "type": "function_call_result", "callId": call.id, "name": call.name, "status": "completed", "output": { "type": "text", "text": result } }));
