@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::json::{Object, Value};
+use crate::vendors::ai_sdk::fields::DENIED_STATE;
 
 /// The kind of a part, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,10 +73,21 @@ pub(crate) enum Output<'t> {
     Content(Value<'t>),
     /// JSON that the model reads as a text.
     Json(Value<'t>),
-    /// Why the call was denied.
-    Denied(Value<'t>),
-    /// A value in none of these forms.
-    Other,
+    /// Why the call was denied, if stated.
+    Denied(Option<Value<'t>>),
+    /// The whole output, in none of these forms.
+    Other(Value<'t>),
+}
+
+/// Whether the call of a part in a user interface was denied.
+pub(crate) fn is_denied(part: Object<'_>) -> bool {
+    part.last("state").is_some_and(|state| state.is_string(DENIED_STATE))
+}
+
+/// The JSON `null` that the tool of a part in a user interface returned.
+pub(crate) fn null_output(part: Object<'_>) -> Option<Value<'_>> {
+    let is_available = || part.last("state").is_some_and(|state| state.is_string("output-available"));
+    part.last("output").filter(|output| output.is_null() && is_available())
 }
 
 /// Classifies the output of a tool, and returns whether the tool failed.
@@ -84,14 +96,17 @@ pub(crate) enum Output<'t> {
 /// A field that occurs twice.
 pub(crate) fn read_output(output: Object<'_>) -> Result<(Output<'_>, bool)> {
     let [kind, value, reason] = output.fields(["type", "value", "reason"])?;
-    let is = |name: &str| kind.is_some_and(|kind| kind.is_string(name));
-    let output = match (value, reason) {
-        // The model reads JSON as text, regardless of its content.
-        (Some(value), _) if (is("json") || is("error-json")) && !value.is_text() => Output::Json(value),
-        (Some(value), _) => Output::Content(value),
-        (None, Some(reason)) => Output::Denied(reason),
-        (None, None) => Output::Other,
-    };
     let named = kind.and_then(Value::as_text).unwrap_or_default();
-    Ok((output, named.starts_with("error") || named == "execution-denied"))
+    let (is_json, is_denied) = (named.ends_with("json"), named == "execution-denied");
+    let output = match value {
+        // The model reads JSON as text, regardless of its content.
+        Some(value) if is_json && !value.is_text() => Output::Json(value),
+        Some(value) => Output::Content(value),
+        None if is_denied || reason.is_some() => Output::Denied(reason),
+        None => match output.last("value").filter(|_| is_json) {
+            Some(null) => Output::Json(null),
+            None => Output::Other(output.value()),
+        },
+    };
+    Ok((output, named.starts_with("error") || is_denied))
 }

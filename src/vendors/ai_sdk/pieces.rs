@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::json::{Object, Value};
-use crate::vendors::ai_sdk::fields::{DENIED, DENIED_STATE};
-use crate::vendors::ai_sdk::part::{Output, PartKind, read_output};
+use crate::vendors::ai_sdk::fields::DENIED;
+use crate::vendors::ai_sdk::part::{Output, PartKind, is_denied, null_output, read_output};
 use crate::vendors::media::medium_of;
 use crate::vendors::pieces::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::vendors::pieces::parts::{At, Content, Key, call, content, inner, is_given, result_content, text_part};
@@ -55,8 +55,11 @@ fn result<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result
     let at = path(&at, &[Key("output")]);
     reader.body(at.clone(), TextShape::AiSdkOutput);
     let output = part.get("output")?;
-    let class = output.and_then(Value::as_object).map(read_output).transpose()?;
-    match class.map_or(Output::Other, |(class, _)| class) {
+    let Some(object) = output.and_then(Value::as_object) else {
+        reader.value(output);
+        return Ok(());
+    };
+    match read_output(object)?.0 {
         Output::Json(value) => {
             reader.json(Some(value));
         }
@@ -68,11 +71,14 @@ fn result<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result
                 (piece.body, piece.outside_body) = (Some((at, TextShape::AiSdkOutput)), outside);
             }
         }
-        Output::Denied(reason) => {
+        Output::Denied(Some(reason)) => {
             reader.text(path(&at, &[Key("reason")]), reason)?;
         }
-        Output::Other => {
-            reader.value(output);
+        Output::Denied(None) => {
+            reader.tokens(reader.count(DENIED));
+        }
+        Output::Other(value) => {
+            reader.value(Some(value));
         }
     }
     Ok(())
@@ -159,10 +165,11 @@ fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
             (None, None, Some(_)) => (path(&at, &[Key("approval"), Key("reason")]), reason),
             (None, output, _) => (path(&at, &[Key("output")]), output),
         };
-        if body.is_none() && state.is_some_and(|state| state.is_string(DENIED_STATE)) {
+        if body.is_none() && is_denied(part) {
             reader.tokens(reader.count(DENIED));
         }
         result_content(reader, place, body, TextShape::String, Content::Any)?;
+        reader.json(null_output(part).filter(|_| body.is_none()));
     }
     Ok(())
 }

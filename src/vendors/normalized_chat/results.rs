@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Kind as JsonKind, Value};
 use crate::text::split_once;
 use crate::vendors::ai_sdk;
-use crate::vendors::ai_sdk::fields::{DENIED, DENIED_STATE};
+use crate::vendors::ai_sdk::fields::DENIED;
 use crate::vendors::ai_sdk::part::Output;
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::gemini;
@@ -27,7 +27,8 @@ impl<'t> ChatNormalizer<'t> {
         let (holder, body) = match place {
             Some((path, _)) => {
                 let before = path.split_last().map_or(path, |(_, before)| before);
-                (self.at(message, before), walk(message, path))
+                let (holder, body) = (self.at(message, before), walk(message, path));
+                (holder, body.or_else(|| ai_sdk::part::null_output(holder?.plain_object()?)))
             }
             None => {
                 let [content, output, result] =
@@ -60,16 +61,16 @@ impl<'t> ChatNormalizer<'t> {
                 let (output, failed) = ai_sdk::part::read_output(output)?;
                 is_error |= failed;
                 match output {
-                    Output::Content(value) | Output::Json(value) | Output::Denied(value) => {
-                        self.shown(value, &mut content)?;
-                    }
-                    Output::Other => {}
+                    Output::Content(value)
+                    | Output::Json(value)
+                    | Output::Denied(Some(value))
+                    | Output::Other(value) => self.shown(value, &mut content)?,
+                    Output::Denied(None) => content.push(Block::text(DENIED)),
                 }
             }
             _ => body.map_or(Ok(()), |body| self.shown(body, &mut content))?,
         }
-        let state = part.plain_object().and_then(|part| part.last("state"));
-        let is_denied = state.is_some_and(|state| state.is_string(DENIED_STATE));
+        let is_denied = part.plain_object().is_some_and(ai_sdk::part::is_denied);
         is_error |= is_denied;
         if content.is_empty() {
             content.push(Block::text(if is_denied { DENIED } else { "" }));
