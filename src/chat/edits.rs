@@ -113,20 +113,18 @@ impl Editor<'_, '_> {
         }
         if let Some(inputs) = &edits.tool_inputs {
             let placeholder = self.prices.text(EMPTY_INPUT);
-            edit("toolInputs", self.inputs(inputs), &|this, at| this.clear_input(at, placeholder), self);
+            let mut calls = self.calls(inputs);
+            calls.retain(|&call| !self.is_signed_before(call));
+            edit("toolInputs", calls, &|this, at| this.clear_input(at, placeholder), self);
         }
         if let Some(of_calls) = &edits.tool_calls {
-            let calls = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
-            let paired = self.free_results().map(|(call, _)| call).filter(|call| !self.is_pinned(call.0));
-            let mut calls: Vec<At> = calls.into_iter().filter(|&call| !self.is_unread(call)).chain(paired).collect();
-            sorting::sort(&mut calls);
-            let mut calls = but_last(calls, of_calls.keep_last);
+            let mut calls = self.calls(of_calls);
             if self.format == Format::Gemini {
                 // The first call of a turn carries the signature of all.
                 sorting::sort_by_key(&mut calls, |&(message, piece)| (message, Reverse(piece)));
             }
             let callers = callers(self.messages, 0);
-            calls.retain(|&call| !self.is_run(call, &callers) && of_calls.tools.include(self.tool_of(call)));
+            calls.retain(|&call| !self.is_run(call, &callers));
             edit("toolCalls", calls, &Self::remove_call, self);
         }
         if let Some(which) = edits.reasoning {
@@ -246,16 +244,14 @@ impl Editor<'_, '_> {
         older.chain(others).collect()
     }
 
-    /// The calls whose arguments an edit clears: answered calls whose results were read.
-    fn inputs(&self, edit: &CallEdit) -> Vec<At> {
+    /// The calls that an edit applies to: answered calls whose results were read, except the protected plan.
+    fn calls(&self, edit: &CallEdit) -> Vec<At> {
         let alone = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
         let paired = self.free_results().map(|(call, _)| call).filter(|call| !self.is_pinned(call.0));
         let mut calls: Vec<At> = alone.into_iter().filter(|&call| !self.is_unread(call)).chain(paired).collect();
         sorting::sort(&mut calls);
         let mut calls = but_last(calls, edit.keep_last);
-        calls.retain(|&call| {
-            edit.tools.include(self.tool_of(call)) && !self.is_signed_before(call) && self.plan != Some(call)
-        });
+        calls.retain(|&call| edit.tools.include(self.tool_of(call)) && self.plan != Some(call));
         calls
     }
 

@@ -395,7 +395,8 @@ impl<'r> Fit<'r> {
         let binds_thinking = self.rules.preserves_thinking;
         let is_models = |message: &Message<'_>| message.role == Role::Assistant && message.removed.is_none();
         let read_to = self.messages.iter().rposition(is_models).unwrap_or(0);
-        let plan = self.edits.tool_inputs.as_ref().and_then(|_| self.latest_plan());
+        let edits_calls = self.edits.tool_inputs.is_some() || self.edits.tool_calls.is_some();
+        let plan = if edits_calls { self.latest_plan() } else { None };
         let messages = &mut self.messages;
         let said = (0, None);
         let last_cleared = None;

@@ -272,7 +272,7 @@ export interface FitEdits {
         exclude?: readonly string[] | undefined;
       }
     | undefined;
-  /** Removes old tool calls with their results. */
+  /** Removes old tool calls with their results, except the protected plan (`protectTools`). */
   toolCalls?:
     | {
         keepLast: number;

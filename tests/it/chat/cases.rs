@@ -607,6 +607,97 @@ fn items_that_follow_from_reasoning_lose_their_id_with_it() {
     assert!(calls.len() == 2 && calls.iter().all(|call| call.get("id").is_none()), "{calls:?}");
 }
 
+/// The ids of the items that a fit leaves, by `type` if they have none.
+fn ids_left(fitted: &super::Fitted) -> Vec<String> {
+    let id = |item: &Value| item["id"].as_str().or_else(|| item["type"].as_str()).unwrap_or_default().to_owned();
+    fitted.messages.iter().map(id).collect()
+}
+
+#[test]
+fn edits_of_calls_leave_the_latest_plan() {
+    let plan = |id: &str, input: &str| Turn::Assistant {
+        thought: None,
+        text: None,
+        calls: vec![Call {
+            id: id.to_owned(),
+            name: "update_plan".to_owned(),
+            input: input.to_owned(),
+            result: Some("The plan is updated.".to_owned()),
+        }],
+    };
+    let first = [Turn::User("do it".to_owned()), plan("p1", "an older plan"), plan("p2", "weave, then cut")];
+    let turns: Vec<Turn> = first.into_iter().chain(finished(6).into_iter().skip(1)).collect();
+    for format in FORMATS {
+        let messages = json!(write(format, &turns));
+        // Arguments that are in several places are not cleared.
+        let edits: &[&str] = if *format == "langchain" { &["toolCalls"] } else { &["toolCalls", "toolInputs"] };
+        for &edit in edits {
+            for tools in [json!({}), json!({ "only": ["update_plan"] })] {
+                let mut edits = json!({ "when": "always", edit: tools });
+                edits[edit]["keepLast"] = json!(1);
+                let options = json!({ "format": format, "maxTokens": 9000, "edits": edits });
+                let fitted = fit(&messages, &options).unwrap();
+                let left = json!(fitted.messages).to_string();
+                assert!(left.contains("weave, then cut"), "{format} {edits}: {left}");
+                assert!(left.matches("The plan is updated.").count() > usize::from(edit == "toolInputs"), "{format}");
+                assert!(fitted.report["edits"][0]["count"].as_u64() > Some(0), "{format} {edits}");
+                assert!(!left.contains("an older plan"), "{format} {edits}: {left}");
+                let mut options = options;
+                options["protectTools"] = json!([]);
+                let left = json!(fit(&messages, &options).unwrap().messages).to_string();
+                assert!(!left.contains("weave, then cut"), "{format} {edits}: {left}");
+            }
+        }
+    }
+}
+
+/// OpenAI rejects an item with an id whose reasoning is missing, whatever removed it.
+#[test]
+fn items_lose_their_id_with_the_reasoning_before_them() {
+    let user = |id: &str| json!({ "type": "message", "id": id, "role": "user", "content": "Read the files." });
+    let thought = json!({ "type": "reasoning", "id": "r1", "summary": [], "content": [] });
+    let said = |id: &str| {
+        let text = json!([{ "type": "output_text", "text": long(1) }]);
+        json!({ "type": "message", "id": id, "role": "assistant", "status": "completed", "content": text })
+    };
+    let call = |format: &str, id: &str, name: &str| {
+        let key = if format == "openai-agents" { "callId" } else { "call_id" };
+        json!({ "type": "function_call", "id": id, key: id, "name": name, "arguments": "{}" })
+    };
+    let output = |format: &str, id: &str, text: &str| match format {
+        "openai-agents" => {
+            json!({ "type": "function_call_result", "callId": id, "name": "read", "status": "completed", "output": { "type": "text", "text": text } })
+        }
+        _ => json!({ "type": "function_call_output", "call_id": id, "output": text }),
+    };
+    for format in ["openai-responses", "openai-agents"] {
+        let (call, output) =
+            (|id: &str, name: &str| call(format, id, name), |id: &str, text: &str| output(format, id, text));
+        let left = |messages: &[Value], options: Value| {
+            let mut options = options;
+            options["format"] = json!(format);
+            let fitted = fit(&json!(messages), &options).unwrap();
+            // A second fit changes nothing more.
+            let again = fit(&json!(fitted.messages), &json!({ "format": format, "maxTokens": 9000 })).unwrap();
+            assert!(again.same.iter().all(|same| *same), "{format}: {:?}", again.messages);
+            ids_left(&fitted)
+        };
+        let result = output("b", "x")["type"].as_str().unwrap().to_owned();
+        // Repair: the reasoning goes with the call that has no result.
+        let broken =
+            [user("u"), thought.clone(), call("a", "read"), call("b", "read"), output("b", "x"), said("m"), user("v")];
+        let enough = json!({ "maxTokens": 9000 });
+        assert_eq!(left(&broken, enough.clone()), ["u", "function_call", &result, "m", "v"], "{format}");
+        let broken = [user("u"), thought.clone(), call("a", "read"), said("m"), user("v")];
+        assert_eq!(left(&broken, enough.clone()), ["u", "message", "v"], "{format}");
+        // A cut between reasoning and a later item of the same answer.
+        let whole = [user("u"), thought.clone(), said("m"), call("b", "read"), output("b", "x"), user("v")];
+        assert_eq!(left(&whole, enough), ["u", "r1", "m", "b", &result, "v"], "{format}");
+        let window = plain(json!({ "maxTokens": 80, "truncationStrategy": "rollingWindow" }));
+        assert_eq!(left(&whole, window), ["function_call", &result, "v"], "{format}");
+    }
+}
+
 #[test]
 fn the_last_message_is_shortened_where_it_does_not_fit() {
     for format in FORMATS {
