@@ -92,7 +92,7 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
 }
 
 /// Classifies a block of any vendor's.
-fn part_of<'m>(map: &'m Map<String, Value>, kind: &str) -> Part<&'m Value> {
+pub(crate) fn part_of<'m>(map: &'m Map<String, Value>, kind: &str) -> Part<&'m Value> {
     let Ok(part) = generic::part::read(map, kind);
     let Part::Other = part else { return part };
     let Ok(part) = anthropic::part::read(map, kind);

@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use serde_json::{Map, Value as Json};
 
 use crate::error::Error;
-use crate::json::{Kind, Object, Value};
+use crate::json::{Object, Value};
 
 /// The type of a call's caller if that is the model itself, and no program: such a field counts as empty.
 const DIRECT: &str = "direct";
@@ -31,6 +31,11 @@ pub(crate) fn is_one_of(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
+/// Whether one of several lists of words contains a word.
+pub(crate) fn is_known(lists: &[&str], word: &str) -> bool {
+    lists.iter().any(|words| is_one_of(words, word))
+}
+
 /// An object of a chat or of an answer, whose fields are looked up by name.
 pub(crate) trait Fields: Copy {
     type Value: Copy;
@@ -45,8 +50,8 @@ pub(crate) trait Fields: Copy {
     /// Whether a field is `true`.
     fn is_true(value: Option<Self::Value>) -> bool;
 
-    /// Visits the fields that are neither empty nor among the known ones, a list of words.
-    fn each_unknown(self, known: &str, each: &mut dyn FnMut(&str, Self::Value));
+    /// Visits the fields that are neither empty nor among the known ones, lists of words.
+    fn each_unknown(self, known: &[&str], each: &mut dyn FnMut(&str, Self::Value));
 }
 
 impl<'t> Fields for Object<'t> {
@@ -61,19 +66,10 @@ impl<'t> Fields for Object<'t> {
         value.is_some_and(|value| value.bool().unwrap_or(false))
     }
 
-    fn each_unknown(self, known: &str, each: &mut dyn FnMut(&str, Value<'t>)) {
+    fn each_unknown(self, known: &[&str], each: &mut dyn FnMut(&str, Value<'t>)) {
         for (key, value) in self.entries() {
-            let is_empty = match value.kind() {
-                Kind::Null => true,
-                Kind::Bool => !value.bool().unwrap_or(false),
-                Kind::String => value.is_string(""),
-                Kind::List => value.as_list().is_some_and(|list| list.len() == 0),
-                Kind::Object => {
-                    value.as_object().is_some_and(|object| object.entries().all(|(_, value)| value.is_string(DIRECT)))
-                }
-                Kind::Number => false,
-            };
-            if let Some(key) = key.as_text().filter(|key| !is_empty && !is_one_of(known, key)) {
+            let unknown = key.as_text().filter(|key| !is_known(known, key));
+            if let Some(key) = unknown.filter(|_| !value.to_json().is_ok_and(|value| is_empty(&value))) {
                 each(&key, value);
             }
         }
@@ -92,19 +88,21 @@ impl<'m> Fields for &'m Map<String, Json> {
         value.and_then(Json::as_bool).unwrap_or(false)
     }
 
-    fn each_unknown(self, known: &str, each: &mut dyn FnMut(&str, &'m Json)) {
-        for (name, value) in self {
-            let is_empty = match value {
-                Json::Null | Json::Bool(false) => true,
-                Json::Array(list) => list.is_empty(),
-                Json::Object(fields) => fields.values().all(|value| value == DIRECT),
-                Json::String(text) => text.is_empty(),
-                _ => false,
-            };
-            if !is_empty && !is_one_of(known, name) {
-                each(name, value);
-            }
+    fn each_unknown(self, known: &[&str], each: &mut dyn FnMut(&str, &'m Json)) {
+        for (name, value) in self.iter().filter(|(name, value)| !is_known(known, name) && !is_empty(value)) {
+            each(name, value);
         }
+    }
+}
+
+/// Whether a field has no content.
+fn is_empty(value: &Json) -> bool {
+    match value {
+        Json::Null | Json::Bool(false) => true,
+        Json::Array(list) => list.is_empty(),
+        Json::Object(fields) => fields.values().all(|value| value == DIRECT),
+        Json::String(text) => text.is_empty(),
+        _ => false,
     }
 }
 
@@ -168,4 +166,21 @@ pub(crate) enum Part<V> {
     },
     /// An image, a recording, a file, or a part of an unknown type.
     Other,
+}
+
+impl<V> Part<V> {
+    /// Whether a field of the part is among the values of its class.
+    pub(crate) fn holds(&self, field: &str) -> bool {
+        match self {
+            Self::Text(text) => field == text.name,
+            Self::Reasoning { text, form, .. } => match form {
+                SignatureForm::Thinking => [text.name, "signature"].contains(&field),
+                SignatureForm::Redacted => field == "data",
+                SignatureForm::Any => [text.name, "signature", "redacted"].contains(&field),
+            },
+            Self::Call { id, input, .. } => [id.name, "name", input.name].contains(&field),
+            Self::Result { id, content, .. } => [id.name, content.name, "is_error", "isError"].contains(&field),
+            Self::Compaction { .. } | Self::Other => false,
+        }
+    }
 }

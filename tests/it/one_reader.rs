@@ -220,3 +220,89 @@ fn an_unknown_part_is_kept_for_its_vendor_and_reported_for_others() {
         }
     }
 }
+
+/// The fields of all vendors' messages, parts and calls that readers know.
+const READ_FIELDS: &str = "content text thinking signature data name input tool_use_id is_error source url media_type \
+     title filename parts refusal audio input_audio image_url file file_data format tool_calls tool_call_id function_call \
+     function custom arguments reasoning_content reasoning thinking_blocks thought_signature summary rawContent \
+     encrypted_content call_id callId output phase image result mime_type uri thought thoughtSignature functionCall \
+     functionResponse args inlineData fileData mimeType redacted isError altText server value extras caller";
+
+/// No field of an answer is lost silently: a node holds its content, or a diagnostic names it.
+#[test]
+fn answers_lose_no_field_silently() {
+    let anthropic = |block: &Value| json!({ "type": "message", "role": "assistant", "model": "m", "content": [block] });
+    let chat = |message: &Value| json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }] });
+    let items = |item: &Value| json!({ "object": "response", "status": "completed", "output": [item] });
+    let steps = |step: &Value| json!({ "status": "completed", "steps": [step] });
+    let parts = |part: &Value| json!({ "candidates": [{ "content": { "role": "model", "parts": [part] }, "finishReason": "STOP" }] });
+    type Wrap<'w> = &'w dyn Fn(&Value) -> Value;
+    let chat_part = |part: &Value| chat(&json!({ "role": "assistant", "content": [part] }));
+    let chat_call = |call: &Value| chat(&json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
+    let chat_function = |function: &Value| chat_call(&json!({ "id": "c", "type": "function", "function": function }));
+    let item_part = |part: &Value| items(&json!({ "type": "message", "role": "assistant", "content": [part] }));
+    let step_part = |part: &Value| steps(&json!({ "type": "model_output", "content": [part] }));
+    let part_call = |call: &Value| parts(&json!({ "functionCall": call }));
+    let url = "data:image/png;base64,aGk=";
+    let objects: [(&str, Wrap<'_>, Value); 23] = [
+        ("anthropic", &anthropic, json!({ "type": "text", "text": "Hi" })),
+        ("anthropic", &anthropic, json!({ "type": "thinking", "thinking": "Hm", "signature": "c2ln" })),
+        ("anthropic", &anthropic, json!({ "type": "redacted_thinking", "data": "c2ln" })),
+        ("anthropic", &anthropic, json!({ "type": "tool_use", "id": "c", "name": "f", "input": { "a": 1 } })),
+        ("anthropic", &anthropic, json!({ "type": "image", "source": { "type": "url", "url": "https://e.org/a" } })),
+        ("openai", &chat, json!({ "role": "assistant", "content": "Hi" })),
+        ("openai", &chat_part, json!({ "type": "text", "text": "Hi" })),
+        ("openai", &chat_part, json!({ "type": "image_url", "image_url": { "url": url } })),
+        (
+            "openai",
+            &chat_call,
+            json!({ "id": "c", "type": "function", "function": { "name": "f", "arguments": "{}" } }),
+        ),
+        ("openai", &chat_function, json!({ "name": "f", "arguments": "{}" })),
+        (
+            "openai-responses",
+            &items,
+            json!({ "type": "message", "id": "m", "role": "assistant", "content": [{ "type": "output_text", "text": "Hi" }] }),
+        ),
+        (
+            "openai-responses",
+            &items,
+            json!({ "type": "reasoning", "id": "r", "summary": [], "encrypted_content": "c2ln" }),
+        ),
+        (
+            "openai-responses",
+            &items,
+            json!({ "type": "function_call", "id": "f", "call_id": "c", "name": "f", "arguments": "{}" }),
+        ),
+        ("openai-responses", &item_part, json!({ "type": "output_text", "text": "Hi" })),
+        ("openai-responses", &item_part, json!({ "type": "refusal", "refusal": "No" })),
+        (
+            "gemini-interactions",
+            &steps,
+            json!({ "type": "model_output", "content": [{ "type": "text", "text": "Hi" }] }),
+        ),
+        (
+            "gemini-interactions",
+            &steps,
+            json!({ "type": "thought", "signature": "c2ln", "summary": [{ "type": "text", "text": "Hm" }] }),
+        ),
+        ("gemini-interactions", &steps, json!({ "type": "function_call", "id": "c", "name": "f", "arguments": {} })),
+        ("gemini-interactions", &step_part, json!({ "type": "text", "text": "Hi" })),
+        ("gemini-interactions", &step_part, json!({ "type": "image", "mime_type": "image/png", "data": "aGk=" })),
+        ("gemini", &parts, json!({ "text": "Hi" })),
+        ("gemini", &parts, json!({ "inlineData": { "mimeType": "image/png", "data": "aGk=" } })),
+        ("gemini", &part_call, json!({ "id": "c", "name": "f", "args": {} })),
+    ];
+    for (provider, wrap, object) in objects {
+        let whole = answer(provider, &wrap(&object));
+        assert_eq!(whole["diagnostics"], json!([]), "{provider} {object}");
+        for field in READ_FIELDS.split_whitespace().filter(|field| object.get(field).is_none()) {
+            let mut object = object.clone();
+            object[field] = json!("marker");
+            let read = answer(provider, &wrap(&object));
+            let is_held = read["nodes"].to_string().contains("marker");
+            let is_reported = !read["diagnostics"].as_array().unwrap().is_empty();
+            assert!(is_held || is_reported, "{provider} loses `{field}` of {object}");
+        }
+    }
+}

@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 
 use crate::content::{Block, Vendor};
-use crate::vendors::anthropic::part::FIELDS;
 use crate::vendors::blocks::{list, read_content};
 use crate::vendors::replies::reply::{Replies, Reply, name, usage};
 use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, take};
@@ -66,11 +65,8 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     let mut reply = Reply::default();
     for value in list(whole, "content") {
         let Value::Object(fields) = value else { continue };
-        let blocks = read_content(Some(value), Some(Vendor::Anthropic), notes);
-        if !blocks.iter().any(|block| matches!(block, Block::Vendor(_))) {
-            notes.fields(fields, FIELDS);
-        }
-        for block in blocks {
+        notes.part(fields);
+        for block in read_content(Some(value), Some(Vendor::Anthropic), notes) {
             match block {
                 Block::Reasoning { text, signature, .. } => {
                     reply.thought(&text, signature.as_deref().and_then(ReasoningSignature::read));

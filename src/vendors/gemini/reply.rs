@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::content::{Audio, Block, Media};
 use crate::vendors::blocks::{list, object, owned, string, text};
 use crate::vendors::gemini::blocks::{classify, gemini_part, is_vendor_part, push_signature};
-use crate::vendors::gemini::part::{Data, FIELDS};
+use crate::vendors::gemini::part::Data;
 use crate::vendors::replies::reply::{Replies, Reply, StopReason, name, ordered, usage};
 use crate::vendors::replies::stream::{index, merge, set};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -32,7 +32,7 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     let mut replies = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         notes.begin(replies.len());
-        notes.fields(candidate, CANDIDATE);
+        notes.fields(candidate, &[CANDIDATE]);
         let mut reply = Reply::default();
         if let Some(content) = object(candidate, "content") {
             for part in list(content, "parts").iter().filter_map(Value::as_object) {
@@ -63,15 +63,21 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     if is_vendor_part(part) {
         return gemini_part(part, notes).into_iter().for_each(|block| reply.add(block, notes));
     }
-    notes.fields(part, FIELDS);
     let class = classify(part);
+    let data = match class.data {
+        Data::Text(_) => "text",
+        Data::Call(name, _) | Data::Response(name, _) => name,
+        Data::Media(_) => "inlineData inline_data fileData file_data",
+        Data::Other => "",
+    };
+    notes.fields(part, &["thought thoughtSignature thought_signature", data]);
     if class.is_thought {
         let said = text(part, "text").unwrap_or_default();
         return reply.thought(said, string(class.signature).map(ReasoningSignature::Thought));
     }
     push_signature(part, &mut reply.blocks);
     if let Data::Call(_, Value::Object(call)) = class.data {
-        notes.fields(call, FIELDS);
+        notes.fields(call, &["id name args"]);
         let arguments = call.get("args").cloned().unwrap_or_default();
         let called = text(call, "name").unwrap_or_default();
         return reply.call(text(call, "id").unwrap_or_default(), called, arguments, notes);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::content::{Block, Vendor};
 use crate::vendors::blocks::{list, owned, text};
 use crate::vendors::gemini_interactions::blocks::{read_part, summary_text};
-use crate::vendors::gemini_interactions::fields::{FIELDS, StepKind};
+use crate::vendors::gemini_interactions::fields::StepKind;
 use crate::vendors::replies::reply::{Replies, Reply, StopReason, name, usage};
 use crate::vendors::replies::stream::{extend, index, kind, merge, put, set, take};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -181,18 +181,21 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     Replies { model: replies.model.or_else(|| name(whole, "agent")), ..replies }
 }
 
+/// The fields of every step that are read, or have no content.
+const STEP: &str = "type id status";
+
 fn read_step(step: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFields) {
     let signature = || name(step, "signature").map(|signature| ReasoningSignature::Thought(signature.into()));
     match StepKind::of(kind(step)) {
         StepKind::ModelOutput => {
-            notes.fields(step, FIELDS);
+            notes.fields(step, &[STEP, "content"]);
             for part in list(step, "content").iter().filter_map(Value::as_object) {
                 read_output(part, reply, notes);
             }
         }
         StepKind::Thought => match summary_text(step) {
             Some(summary) => {
-                notes.fields(step, FIELDS);
+                notes.fields(step, &[STEP, "summary signature"]);
                 let signature = signature();
                 if signature.is_none() && !summary.is_empty() {
                     notes.aside("reasoning that cannot be sent back, since it has no signature");
@@ -202,7 +205,7 @@ fn read_step(step: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
             None => reply.add(Block::vendor(Vendor::Google, step.clone()), notes),
         },
         StepKind::FunctionCall => {
-            notes.fields(step, FIELDS);
+            notes.fields(step, &[STEP, "signature name arguments"]);
             reply.thought("", signature());
             let arguments = step.get("arguments").cloned().unwrap_or_default();
             let [id, called] = ["id", "name"].map(|field| text(step, field).unwrap_or_default());
@@ -219,8 +222,10 @@ fn read_step(step: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
 
 fn read_output(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFields) {
     let block = read_part(part);
-    if !matches!(block, Block::Vendor(_)) {
-        notes.fields(part, FIELDS);
+    match &block {
+        Block::Vendor(_) => {}
+        Block::Text(_) => notes.fields(part, &["type text"]),
+        _ => notes.fields(part, &["type mime_type data uri"]),
     }
     reply.add(block, notes);
 }

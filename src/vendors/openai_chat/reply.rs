@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 
 use crate::content::{Block, arguments_object};
-use crate::vendors::blocks::{object, text};
+use crate::vendors::blocks::{list, object, text};
 use crate::vendors::openai_chat::blocks::{chat_calls, chat_thought};
 use crate::vendors::openai_chat::compatible::wants_details;
-use crate::vendors::openai_chat::fields::FIELDS;
-use crate::vendors::openai_chat::part::read_thoughts;
+use crate::vendors::openai_chat::part::{Call, CalledTool, THOUGHTS, read_call, read_called_tool};
+use crate::vendors::part::Fields;
 use crate::vendors::replies::reply::{Replies, Reply, name, ordered, usage};
 use crate::vendors::replies::stream::{index, merge, set, take};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -32,6 +32,9 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut chunk: Map<String, Value>)
 /// The fields of a choice that are read, or have no content.
 const CHOICE: &str = "index message delta text finish_reason native_finish_reason stop_reason";
 
+/// The fields of a message that are read. Of a recording only the transcript is kept, of signed reasoning its text.
+const MESSAGE: &str = "role content refusal tool_calls function_call reasoning_content reasoning reasoning_details";
+
 /// Reads choices with messages, or with texts.
 pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     let choices = ordered(whole, "choices");
@@ -39,7 +42,7 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     let mut replies = Vec::with_capacity(choices.len());
     for choice in choices {
         notes.begin(replies.len());
-        notes.fields(choice, CHOICE);
+        notes.fields(choice, &[CHOICE]);
         let mut reply = Reply::default();
         reply.text(text(choice, "text"));
         let refuses =
@@ -69,13 +72,9 @@ fn read_message(
     reply: &mut Reply,
     notes: &mut UnreadFields,
 ) -> bool {
-    notes.fields(message, FIELDS);
-    // Of a recording the transcript is kept, of signed reasoning its text.
-    for name in ["audio", "thinking_blocks"] {
-        if message.get(name).is_some_and(|value| !value.is_null()) {
-            notes.field(name);
-        }
-    }
+    notes.fields(message, &[MESSAGE]);
+    list(message, "content").iter().filter_map(Value::as_object).for_each(|part| notes.part(part));
+    note_calls(message, notes);
     read_thought(message, wants_details, reply, notes);
     reply.content(message.get("content"), notes);
     let refusal = text(message, "refusal");
@@ -92,10 +91,24 @@ fn read_message(
     refusal.is_some_and(|refusal| !refusal.is_empty())
 }
 
+/// Reports the unknown fields of calls, and of their functions.
+fn note_calls(message: &Map<String, Value>, notes: &mut UnreadFields) {
+    let mut functions: Vec<&Map<String, Value>> = object(message, "function_call").into_iter().collect();
+    for call in list(message, "tool_calls").iter().filter_map(Value::as_object) {
+        let Ok(Call { tool, .. }) = read_call(call);
+        notes.fields(call, &["index type id", tool.name]);
+        functions.extend(tool.value.and_then(Value::as_object));
+    }
+    for function in functions {
+        let Ok(CalledTool { input, .. }) = read_called_tool(function);
+        notes.fields(function, &["name", input.name]);
+    }
+}
+
 /// Reads the reasoning of a message, with the field that it came in. The list has more detail than the texts next to
 /// it.
 fn read_thought<'m>(message: &'m Map<String, Value>, wants_details: bool, reply: &mut Reply, notes: &mut UnreadFields) {
-    let Ok([content, reasoning, _, details]) = read_thoughts(message);
+    let Ok([content, reasoning, _, details]) = message.fields(THOUGHTS);
     let filled = |value: Option<&'m Value>| value.and_then(Value::as_str).filter(|text| !text.is_empty());
     if let Some(details) = details.and_then(Value::as_array).filter(|details| !details.is_empty()) {
         let texts = details.iter().filter_map(|detail| {

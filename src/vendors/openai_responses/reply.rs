@@ -6,7 +6,7 @@ use crate::content::{Block, Media, Vendor};
 use crate::json;
 use crate::vendors::blocks::{arguments, image, list, object, owned, text};
 use crate::vendors::openai_responses::blocks::read_reasoning;
-use crate::vendors::openai_responses::fields::{FIELDS, ItemKind};
+use crate::vendors::openai_responses::fields::ItemKind;
 use crate::vendors::openai_responses::phase;
 use crate::vendors::replies::reply::{Replies, Reply, name, usage};
 use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, take};
@@ -101,15 +101,20 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
     let kind = kind(item);
     let called = text(item, "name").unwrap_or_default();
     let class = ItemKind::of(kind);
-    if matches!(class, ItemKind::Message | ItemKind::Reasoning | ItemKind::FunctionCall | ItemKind::CustomCall) {
-        notes.fields(item, FIELDS);
-    }
+    let known = match class {
+        ItemKind::Message => Some("role content phase"),
+        ItemKind::Reasoning => Some("summary content encrypted_content"),
+        ItemKind::FunctionCall => Some("call_id name arguments"),
+        ItemKind::CustomCall => Some("call_id name input"),
+        _ => None,
+    };
+    known.into_iter().for_each(|known| notes.fields(item, &["index type id status", known]));
     let (name, arguments) = match class {
         ItemKind::Message => {
             phase::of_item(item).into_iter().for_each(|block| reply.add(block, notes));
             for part in list(item, "content") {
                 let Value::Object(fields) = part else { continue };
-                notes.fields(fields, FIELDS);
+                notes.part(fields);
                 *refuses |= fields.contains_key("refusal");
                 reply.content(Some(part), notes);
             }

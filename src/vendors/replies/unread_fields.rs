@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::content::Counted;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::vendors::blocks::Unknown;
-use crate::vendors::part::{Fields, shown_name, unknown_field};
+use crate::vendors::blocks::{Unknown, part_of};
+use crate::vendors::part::{Fields, Part, shown_name, unknown_field};
+use crate::vendors::replies::stream::kind;
 
 /// The findings of reading an answer.
 #[derive(Debug, Default)]
@@ -40,9 +41,27 @@ impl UnreadFields {
         self.counted.add(what, severity, self.reply);
     }
 
-    /// Reports non-empty fields that are not among the known ones, a list of words.
-    pub(crate) fn fields(&mut self, fields: &Map<String, Value>, known: &str) {
+    /// Reports non-empty fields that are not among the known ones, lists of words.
+    pub(crate) fn fields(&mut self, fields: &Map<String, Value>, known: &[&str]) {
         fields.each_unknown(known, &mut |name, _| self.field(name));
+    }
+
+    /// Reports the fields of a part that its block does not hold. Other kinds of parts are kept or reported as a whole.
+    pub(crate) fn part(&mut self, part: &Map<String, Value>) {
+        let kind = kind(part);
+        let class = part_of(part, kind);
+        let of_image = match (&class, kind) {
+            (Part::Other, "image") if part.contains_key("source") => "source",
+            (Part::Other, "image") => "data url mimeType media_type",
+            (Part::Other, "image_url" | "input_image") => "image_url",
+            (Part::Other | Part::Compaction { .. }, _) => return,
+            _ => "",
+        };
+        part.each_unknown(&["index type", of_image], &mut |name, _| {
+            if !class.holds(name) {
+                self.field(name);
+            }
+        });
     }
 
     /// Reports a field.
