@@ -78,6 +78,11 @@ const PLACES: [&str; 24] = [
 /// The fields that hold a media type.
 const TYPES: [&str; 4] = ["mediaType", "mimeType", "mime_type", "media_type"];
 
+/// Whether a field of a part with an image, a recording or a file is read.
+pub(crate) fn is_field(name: &str) -> bool {
+    name == "format" || TYPES.contains(&name) || PLACES.contains(&name)
+}
+
 /// Fewer characters of base64 without a media type do not count as data.
 const MIN_BASE64: usize = 100;
 

@@ -11,7 +11,7 @@ pub(crate) const DENIED: &str = "Tool execution denied.";
 
 /// The fields of messages and parts that are read, or that can be dropped without loss. All others are reported.
 pub(crate) const FIELDS: &str = "type role content parts id state text image file data url filename mediaType input output toolCallId \
-     toolName errorText approvalId";
+     toolName errorText isError approvalId kind";
 
 /// The fields of a part that hold provider data.
 pub(crate) const HOLDERS: [&str; 4] = ["providerOptions", "providerMetadata", "callProviderMetadata", "providerData"];

@@ -4,7 +4,7 @@ use crate::vendors::part::{Field, Fields, Part, SignatureForm, field};
 
 /// The fields of messages and parts that are read, or that can be dropped without loss. All others are reported.
 pub(crate) const FIELDS: &str = "type role content id name text signature data url mimeType altText width height ref arguments \
-     toolCallId isError format phase";
+     toolCallId isError redacted format phase";
 
 /// Classifies a block by its type.
 ///

@@ -14,13 +14,10 @@ use crate::vendors::pieces::message::{
 use crate::vendors::pieces::parts::{At, Content, Key, call, content, inner, is_given, part_piece, result_content};
 use crate::vendors::{anthropic, openai_chat};
 
-/// The fields of messages and parts, also of Anthropic's and OpenAI's, that are read, or that can be dropped without
-/// loss. All others are reported.
-pub(crate) const FIELDS: &str = "lc kwargs additional_kwargs tool_call_chunks args status source_type mime_type image file summary \
-     index type role content id text thinking signature data name input tool_use_id is_error source url \
-     media_type title filename refusal audio input_audio image_url file_data format tool_calls \
-     tool_call_id function_call function custom arguments reasoning_content reasoning thinking_blocks \
-     reasoning_details thought_signature";
+/// The fields of messages and parts that are read, or that can be dropped without loss, next to those of Anthropic and
+/// OpenAI. All others are reported.
+pub(crate) const FIELDS: &str =
+    "lc kwargs additional_kwargs tool_call_chunks args status source_type mime_type image file summary";
 
 pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (base, kind, fields) = unwrap(message)?;

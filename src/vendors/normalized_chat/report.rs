@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use crate::content::Counted;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::{Object, Value};
-use crate::vendors::fields::{object_in, text_in};
+use crate::vendors::fields::text_in;
 use crate::vendors::format::Format;
-use crate::vendors::part::{Fields, is_one_of, unknown_field};
+use crate::vendors::media::{self, medium_of};
+use crate::vendors::part::{Fields, is_known, is_one_of, unknown_field};
 use crate::vendors::{
     ai_sdk, anthropic, gemini, gemini_interactions, generic, langchain, openai_chat, openai_responses,
 };
@@ -22,7 +23,7 @@ pub(crate) struct ConversionReport {
     /// The current message.
     pub message: usize,
     /// The fields of the format of the chat.
-    known: &'static str,
+    known: &'static [&'static str],
 }
 
 impl ConversionReport {
@@ -74,41 +75,43 @@ impl ConversionReport {
 
     /// Reports the fields of a message or a part that its format does not have.
     pub(super) fn fields(&mut self, object: Object<'_>) {
+        self.fields_in(object, false);
+    }
+
+    /// Reports the unknown fields of an object, which may be in the field of an image or a file.
+    fn fields_in(&mut self, object: Object<'_>, is_in_file: bool) {
+        let is_file = is_in_file || medium_of(object).is_some();
+        // The answer to the request for an approval becomes the result.
+        let is_read =
+            |name: &str| is_file && media::is_field(name) || name == "approval" && ai_sdk::part::is_denied(object);
         object.each_unknown(self.known, &mut |name, value| match ai_sdk::fields::HOLDERS.contains(&name) {
+            _ if is_read(name) => {}
             true => self.options(name, value),
             false => self.note(unknown_field(name), Severity::Info),
         });
-        for name in OUTER.into_iter().filter(|name| is_one_of(self.known, name)) {
-            object_in(object, name).into_iter().for_each(|inner| self.fields(inner));
+        for (key, value) in object.entries() {
+            let name = key.as_text().unwrap_or_default();
+            let is_outer = is_one_of(OUTER, &name) && is_known(self.known, &name);
+            if let Some(inner) = value.plain_object().filter(|_| is_outer || is_file && media::is_field(&name)) {
+                self.fields_in(inner, is_file);
+            }
         }
     }
 }
 
-/// The fields that hold other known fields.
-const OUTER: [&str; 11] = [
-    "additional_kwargs",
-    "image_url",
-    "source",
-    "file",
-    "input_audio",
-    "inlineData",
-    "inline_data",
-    "fileData",
-    "function",
-    "kwargs",
-    "data",
-];
+/// The fields that hold other known fields, next to those of images and files.
+const OUTER: &str = "additional_kwargs function custom kwargs data";
 
 /// The fields of messages and parts of a format that are read, or that can be dropped without loss.
-fn known_fields(format: Format) -> &'static str {
+fn known_fields(format: Format) -> &'static [&'static str] {
     match format {
-        Format::Generic => generic::part::FIELDS,
-        Format::OpenAi => openai_chat::fields::FIELDS,
-        Format::Responses | Format::Agents => openai_responses::fields::FIELDS,
-        Format::Anthropic => anthropic::part::FIELDS,
-        Format::AiSdk | Format::AiSdkUi => ai_sdk::fields::FIELDS,
-        Format::LangChain => langchain::pieces::FIELDS,
-        Format::Gemini => gemini::part::FIELDS,
-        Format::Interactions => gemini_interactions::fields::FIELDS,
+        Format::Generic => &[generic::part::FIELDS],
+        Format::OpenAi => &[openai_chat::fields::FIELDS],
+        Format::Responses | Format::Agents => &[openai_responses::fields::FIELDS],
+        Format::Anthropic => &[anthropic::part::FIELDS],
+        Format::AiSdk | Format::AiSdkUi => &[ai_sdk::fields::FIELDS],
+        Format::LangChain => &[langchain::pieces::FIELDS, anthropic::part::FIELDS, openai_chat::fields::FIELDS],
+        Format::Gemini => &[gemini::part::FIELDS],
+        Format::Interactions => &[gemini_interactions::fields::FIELDS],
     }
 }

@@ -844,3 +844,137 @@ fn an_empty_thought_is_left_out() {
         }
     }
 }
+
+/// A tool's output in any form reaches the model, as JSON if it is neither a text nor parts.
+#[test]
+fn no_output_of_a_tool_is_lost() {
+    let shown = |messages: Value, from: &str| {
+        let converted = convert(&messages, Some(from), "openai");
+        let results: Vec<Value> = converted
+            .messages
+            .iter()
+            .filter(|message| message["role"] == "tool")
+            .map(|it| it["content"].clone())
+            .collect();
+        assert_eq!(results.len(), 1, "{messages}");
+        assert!(converted.diagnostics.is_empty(), "{:?}", converted.diagnostics);
+        results[0].as_str().unwrap().to_owned()
+    };
+    let model = |output: Value| {
+        let call = json!({ "type": "tool-call", "toolCallId": "c", "toolName": "f", "input": {} });
+        let result = json!({ "type": "tool-result", "toolCallId": "c", "toolName": "f", "output": output });
+        json!([{ "role": "assistant", "content": [call] }, { "role": "tool", "content": [result] }])
+    };
+    let ui = |more: Value| {
+        let mut part = json!({ "type": "tool-f", "toolCallId": "c", "state": "output-available", "input": {} });
+        part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!([{ "id": "m", "role": "assistant", "parts": [part] }])
+    };
+    for (output, expected) in [
+        (json!({ "type": "text", "value": "21 degrees" }), "21 degrees"),
+        (json!({ "type": "json", "value": { "temp": 21 } }), r#"{"temp":21}"#),
+        (json!({ "type": "json", "value": null }), "null"),
+        (json!({ "type": "json", "value": false }), "false"),
+        (json!({ "temp": 21 }), r#"{"temp":21}"#),
+        (json!({ "type": "later", "temp": 21 }), r#"{"type":"later","temp":21}"#),
+        (json!({ "type": "text" }), r#"{"type":"text"}"#),
+        (json!([1, 2]), "[1,2]"),
+        (json!(21), "21"),
+        (json!("21 degrees"), "21 degrees"),
+    ] {
+        assert_eq!(shown(model(output.clone()), "ai-sdk"), expected, "{output}");
+    }
+    for (output, expected) in [
+        (json!({ "type": "error-json", "value": null }), "Error: null"),
+        (json!({ "type": "execution-denied" }), "Error: Tool execution denied."),
+        (json!({ "type": "execution-denied", "reason": "no" }), "Error: no"),
+    ] {
+        let text = convert(&model(output.clone()), Some("ai-sdk"), "openai").messages[1]["content"].clone();
+        assert_eq!(text, expected, "{output}");
+    }
+    for (output, expected) in
+        [(json!(null), "null"), (json!({ "a": null }), r#"{"a":null}"#), (json!(0), "0"), (json!("x"), "x")]
+    {
+        assert_eq!(shown(ui(json!({ "output": output })), "ai-sdk-ui"), expected, "{output}");
+        let options = json!({ "format": "ai-sdk-ui" });
+        let count = |more: Value| call("countMessages", &[ui(more), options.clone()], None).unwrap().as_u64().unwrap();
+        assert!(count(json!({ "output": output })) > count(json!({})), "{output}");
+    }
+}
+
+/// A field that is read is never reported as lost.
+#[test]
+fn read_fields_are_not_reported() {
+    const BYTES: &str = "aGVsbG8=";
+    let user = |part: Value| json!([{ "role": "user", "content": [part] }]);
+    let human = |part: Value| json!([{ "type": "human", "content": [part] }]);
+    let contents = |part: Value| json!([{ "role": "user", "parts": [part] }]);
+    let data = format!("data:image/webp;base64,{BYTES}");
+    let denied = json!({ "type": "tool-f", "toolCallId": "c", "state": "output-denied", "input": {}, "approval": { "id": "a", "approved": false, "reason": "No." } });
+    let samples = [
+        ("ai-sdk", user(json!({ "type": "image", "image": BYTES, "mimeType": "image/webp" })), data.as_str()),
+        ("ai-sdk", user(json!({ "type": "image", "image": BYTES, "mediaType": "image/webp" })), &data),
+        ("ai-sdk", user(json!({ "type": "file", "data": BYTES, "mimeType": "image/webp", "filename": "a" })), &data),
+        (
+            "ai-sdk-ui",
+            json!([{ "id": "m", "role": "user", "parts": [{ "type": "file", "url": data, "mediaType": "image/webp" }] }]),
+            &data,
+        ),
+        ("ai-sdk-ui", json!([{ "id": "m", "role": "assistant", "parts": [denied] }]), "No."),
+        (
+            "langchain",
+            human(json!({ "type": "image", "source_type": "base64", "data": BYTES, "mime_type": "image/webp" })),
+            &data,
+        ),
+        ("langchain", human(json!({ "type": "image", "base64": BYTES, "mimeType": "image/webp" })), &data),
+        (
+            "langchain",
+            human(json!({ "type": "image_url", "image_url": { "url": "https://e.org/a" } })),
+            "https://e.org/a",
+        ),
+        ("gemini", contents(json!({ "inlineData": { "mimeType": "image/webp", "data": BYTES } })), &data),
+        ("gemini", contents(json!({ "inline_data": { "mime_type": "image/webp", "data": BYTES } })), &data),
+        (
+            "gemini",
+            contents(json!({ "fileData": { "mimeType": "image/webp", "fileUri": "https://e.org/a" } })),
+            "https://e.org/a",
+        ),
+        (
+            "gemini",
+            contents(json!({ "file_data": { "mime_type": "image/webp", "file_uri": "https://e.org/a" } })),
+            "https://e.org/a",
+        ),
+        (
+            "gemini-interactions",
+            json!([{ "type": "user_input", "content": [{ "type": "image", "mime_type": "image/webp", "data": BYTES }] }]),
+            &data,
+        ),
+        (
+            "anthropic",
+            user(json!({ "type": "image", "source": { "type": "base64", "media_type": "image/webp", "data": BYTES } })),
+            &data,
+        ),
+        ("openai-responses", user(json!({ "type": "input_image", "image_url": data })), &data),
+        ("openai-agents", user(json!({ "type": "input_image", "image": data })), &data),
+        ("openai", user(json!({ "type": "input_audio", "input_audio": { "data": BYTES, "format": "wav" } })), BYTES),
+        ("generic", user(json!({ "type": "image", "mimeType": "image/webp", "data": BYTES })), &data),
+    ];
+    for (from, messages, shown) in samples {
+        let to = if from == "openai" { "generic" } else { "openai" };
+        let converted = convert(&messages, Some(from), to);
+        assert!(json!(converted.messages).to_string().contains(shown), "{from}: {:?}", converted.messages);
+        let lost: Vec<&Value> =
+            converted.diagnostics.iter().filter(|it| it.to_string().contains("the field")).collect();
+        assert!(lost.is_empty(), "{from} {messages}: {lost:?}");
+    }
+    // Unknown fields of the inner objects are reported.
+    let inner =
+        contents(json!({ "file_data": { "file_uri": "https://e.org/a", "mime_type": "image/png", "hint": "x" } }));
+    let found = convert(&inner, Some("gemini"), "openai").diagnostics;
+    assert!(found.iter().any(|found| found["message"].as_str().unwrap().contains("the field `hint`")), "{found:?}");
+    // So is an approval that no result states.
+    let asked = json!({ "type": "tool-f", "toolCallId": "c", "state": "approval-requested", "input": {}, "approval": { "id": "a" } });
+    let asked = json!([{ "id": "m", "role": "assistant", "parts": [asked] }]);
+    let found = convert(&asked, Some("ai-sdk-ui"), "openai").diagnostics;
+    assert!(found.iter().any(|found| found["message"].as_str().unwrap().contains("the field `approval`")), "{found:?}");
+}
