@@ -1,15 +1,19 @@
 //! Reports content of a request that the model rejects.
 
-use super::entry::Entry;
 use super::fit::{Cut, Fit};
 use crate::content::Role;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::json::Value;
-use crate::vendors::anthropic::refused::{refused_breakpoints, refused_fields, refused_prefill};
+use crate::vendors::anthropic::refused::{refused_cache_marks, refused_fields, refused_prefill};
+use crate::vendors::bodies::breakpoints::MAX_BREAKPOINTS;
+use crate::vendors::format::Format;
 
 impl Fit<'_> {
-    /// Reports fields of the request that the model rejects, and messages that end with the model's.
+    /// Reports fields of the request that the model rejects, messages that end with the model's, and too many cache
+    /// breakpoints.
     pub(super) fn report_refused(&mut self, cut: &Cut) {
+        if self.format == Format::Anthropic {
+            self.report_cache_marks(cut);
+        }
         // A list of messages alone is not a request.
         let is_request = self.fields_at.is_empty() || self.fields.model.is_some();
         let model = self.options.model.as_deref().or(self.fields.model.as_deref());
@@ -29,14 +33,26 @@ impl Fit<'_> {
         }
         self.diagnostics.extend(found);
     }
-}
 
-/// Reports more cache breakpoints in the messages of a result than Anthropic accepts in a request. `entries` are the
-/// messages of the result, all of `list` if nothing changed.
-pub(super) fn refused_cache_marks(list: &[Value<'_>], entries: Option<&[Entry]>) -> Option<Diagnostic> {
-    let kept = entries.map(|entries| entries.iter().filter_map(Entry::index).collect::<Vec<usize>>());
-    let kept = kept.unwrap_or_else(|| (0..list.len()).collect());
-    let (at, message) = refused_breakpoints(kept.into_iter().filter_map(|at| Some((at, *list.get(at)?))))?;
-    let found = Diagnostic::new(DiagnosticCode::CacheMarksRefused, Severity::Warning, message);
-    Some(found.at_path(format!("messages[{at}]")))
+    /// Reports more cache breakpoints than Anthropic accepts in a request, at the first message with one too many.
+    fn report_cache_marks(&mut self, cut: &Cut) {
+        let (mut count, mut first) = (self.facts.outside.cache_marks, None);
+        let marked = if self.rules.has_cache_marks { self.messages.len() } else { 0 };
+        let messages = self.messages.range(0, marked).enumerate();
+        for (at, message) in messages.filter(|(_, message)| message.removed.is_none()) {
+            let gone = cut.slices_of(at);
+            let is_gone = |place: usize| gone.iter().any(|slice| (slice.from..slice.to).contains(&place));
+            let pieces = message.pieces.iter().enumerate();
+            let left = pieces.filter(|&(place, piece)| piece.is_there() && !is_gone(place));
+            let more = left.map(|(_, piece)| piece.cache_marks_left()).sum::<usize>();
+            count += more;
+            first = first.or((more > 0 && count > MAX_BREAKPOINTS).then_some(at));
+        }
+        let Some(message) = refused_cache_marks(count) else { return };
+        let found = Diagnostic::new(DiagnosticCode::CacheMarksRefused, Severity::Warning, message);
+        self.diagnostics.push(match first {
+            Some(at) => found.at_path(format!("messages[{at}]")),
+            None => found,
+        });
+    }
 }

@@ -12,10 +12,9 @@ use super::messages::{Messages, Sum};
 use super::options::{Budget, FitOptions, Phase, RequestFields};
 use super::outcome::FitDecisions;
 use super::pairs::find_pairs;
-use super::refused::refused_cache_marks;
 use super::request_overhead::{RequestOverhead, overhead_of_request, prices, system_tokens};
 use super::rules::{Marks, Rules};
-use super::series::{ChatFacts, outside_hashes};
+use super::series::{ChatFacts, OutsideFacts};
 use super::sizes::MessageSize;
 use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value};
@@ -29,9 +28,7 @@ use crate::vendors::pieces::message::Message;
 pub(super) struct ChatRequest<'t> {
     format: Format,
     list: Vec<Value<'t>>,
-    /// Hashes of the system context and the tools outside the messages.
-    system: u64,
-    tools: u64,
+    outside: OutsideFacts,
     messages: Vec<Message<'t>>,
     overhead: RequestOverhead,
     rules: Rules,
@@ -58,7 +55,7 @@ impl<'t> ChatRequest<'t> {
         if let Some(system) = given.system {
             overhead.system = overhead.system.saturating_add(system_tokens(system, &prices)?);
         }
-        let (system, tools) = outside_hashes(options_json, given.system, given.tools)?;
+        let outside = OutsideFacts::read(options_json, Some(&given))?;
         let mut messages = match &options.costs {
             Some(costs) => known_costs::read(format, &given.list, prices, costs)?,
             None => chats::read(format, &given.list, prices)?,
@@ -72,7 +69,7 @@ impl<'t> ChatRequest<'t> {
         }
         let rules = Rules::new(format, options, &request, marks);
         let list = given.list;
-        Ok(Self { format, list, system, tools, messages, overhead, rules, fields: request, is_container })
+        Ok(Self { format, list, outside, messages, overhead, rules, fields: request, is_container })
     }
 
     /// Fits the chat. `diagnostics` are those of the request.
@@ -112,7 +109,7 @@ impl<'t> ChatRequest<'t> {
         let values = self.messages.iter().zip(&self.list).filter(|_| options.max_bytes.is_some());
         let sizes: Vec<MessageSize> = values.map(|(message, &value)| MessageSize::of(message, value)).collect();
         let mut fit = Fit {
-            facts: ChatFacts { hashes: &hashes, sizes: &sizes, system: self.system, tools: self.tools },
+            facts: ChatFacts { hashes: &hashes, sizes: &sizes, outside: self.outside },
             previous: &options.previous,
             series: None,
             options,
@@ -136,11 +133,7 @@ impl<'t> ChatRequest<'t> {
             diagnostics,
         };
         let (cut, edits) = fit.run()?;
-        let mut decisions = fit.fitted(&cut, edits).each(&self.messages);
-        if self.format == Format::Anthropic {
-            decisions.report.diagnostics.extend(refused_cache_marks(&self.list, decisions.messages.as_deref()));
-        }
-        Ok(decisions)
+        Ok(fit.fitted(&cut, edits).each(&self.messages))
     }
 
     /// Tokens of the unfitted request: the total that a fit reports if it changes nothing.

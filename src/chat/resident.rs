@@ -18,7 +18,7 @@ use super::outcome::FitDecisions;
 use super::pairs::add_pairs;
 use super::request_overhead::{RequestOverhead, overhead_of_request, prices};
 use super::rules::{Marks, Rules};
-use super::series::{ChatFacts, outside_hashes};
+use super::series::{ChatFacts, OutsideFacts};
 use super::sizes::MessageSize;
 use super::state::{FitState, Previous};
 use super::unit_index::UnitIndex;
@@ -60,9 +60,7 @@ pub struct ResidentChat {
     sizes: RefCell<Vec<MessageSize>>,
     /// Whether text was appended to the last message after it was hashed.
     has_grown: Cell<bool>,
-    /// Hashes of the system context and the tools outside the messages.
-    system: u64,
-    tools: u64,
+    outside: OutsideFacts,
     /// The state after the last fit by the chat's options.
     state: RefCell<Previous>,
     /// The possible formats of each message, and of all of them together.
@@ -176,7 +174,7 @@ impl ResidentChat {
         let formats = options.format.map_or(shape, bit);
         let request_overhead =
             overhead_of_request(options_json, None, format, formats, &prices(format, &options, &budget))?;
-        let (system, tools) = outside_hashes(options_json, None, None)?;
+        let outside = OutsideFacts::read(options_json, None)?;
         let state = match &options.previous {
             Previous::None => Previous::Start,
             previous => previous.clone(),
@@ -185,8 +183,7 @@ impl ResidentChat {
             hashes: RefCell::default(),
             sizes: RefCell::default(),
             has_grown: Cell::new(false),
-            system,
-            tools,
+            outside,
             state: RefCell::new(state),
             request,
             options,
@@ -463,7 +460,7 @@ impl ResidentChat {
         let (hashes, sizes) = (self.hashes.borrow(), self.sizes.borrow());
         let is_same_marker = options.truncation_marker == self.options.truncation_marker;
         let mut fit = Fit {
-            facts: ChatFacts { hashes: &hashes, sizes: &sizes, system: self.system, tools: self.tools },
+            facts: ChatFacts { hashes: &hashes, sizes: &sizes, outside: self.outside },
             previous,
             series: None,
             options,

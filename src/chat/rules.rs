@@ -17,6 +17,8 @@ pub(super) struct Marks {
     pub may_be_free: bool,
     /// Images that Anthropic rejects if there are many.
     pub large_images: bool,
+    /// Cache breakpoints of Anthropic.
+    pub cache_marks: bool,
 }
 
 impl Marks {
@@ -27,6 +29,7 @@ impl Marks {
             self.signed |= piece.signed;
             self.sealed_by_openai |= piece.is_sealed_by_openai;
             self.compaction |= piece.is_compaction;
+            self.cache_marks |= !piece.cache_marks.is_empty();
             self.large_images |= piece.is_large_image || piece.images.iter().any(|image| image.is_large);
         }
     }
@@ -45,6 +48,8 @@ pub(super) struct Rules {
     pub has_compactions: bool,
     /// Whether there are images that are rejected among many.
     pub limits_images: bool,
+    /// Whether messages have cache breakpoints, of which Anthropic limits the number.
+    pub has_cache_marks: bool,
     /// Whether the provider stores the messages before these.
     pub continues: bool,
 }
@@ -75,6 +80,7 @@ impl Rules {
             user_first,
             has_compactions: marks.compaction,
             limits_images: is_claude && marks.large_images,
+            has_cache_marks: marks.cache_marks,
             continues: request.continues,
         }
     }

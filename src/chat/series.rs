@@ -1,5 +1,6 @@
 //! A series of fits of one conversation: how the messages of one relate to those of the last (docs/agents.md).
 
+use super::chat_input::ChatInput;
 use super::options::{CallEdit, Edits, FitOptions, ResultEdit, ToolFilter};
 use super::pairs::MessageSlice;
 use super::sizes::MessageSize;
@@ -10,8 +11,9 @@ use crate::assembly::shorten::CLEARED_RESULT;
 use crate::assembly::treatments;
 use crate::error::Result;
 use crate::hashing::Hasher;
-use crate::json::{Object, Value};
+use crate::json::Object;
 use crate::prompt::Prices;
+use crate::vendors::anthropic::refused::add_cache_marks;
 use crate::vendors::chats::text_of;
 use crate::vendors::format::Format;
 use crate::vendors::message_hash::{MessageHash, content_hash, hash_of, value_hash};
@@ -23,9 +25,17 @@ pub(super) struct ChatFacts<'h> {
     pub hashes: &'h [MessageHash],
     /// The size of each message with `maxBytes`, otherwise empty.
     pub sizes: &'h [MessageSize],
-    /// Hashes of the system context and the tools outside the messages.
+    pub outside: OutsideFacts,
+}
+
+/// The properties of the system context and the tools outside the messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OutsideFacts {
+    /// Hashes of both.
     pub system: u64,
     pub tools: u64,
+    /// The number of their cache breakpoints, and of those of the request itself.
+    pub cache_marks: usize,
 }
 
 /// How the messages relate to those of the last fit.
@@ -107,8 +117,8 @@ impl Series {
                 series.relation = Relation::Afresh;
             }
         }
-        let others =
-            [(facts.system != known.system, PrefixReason::System), (facts.tools != known.tools, PrefixReason::Tools)];
+        let OutsideFacts { system, tools, .. } = facts.outside;
+        let others = [(system != known.system, PrefixReason::System), (tools != known.tools, PrefixReason::Tools)];
         for (_, reason) in others.into_iter().filter(|(differs, _)| *differs) {
             (series.is_other_request, series.reason) = (true, Some(reason));
         }
@@ -215,15 +225,25 @@ fn begins_with_result(known: &KnownState, messages: &[Message<'_>], hashes: &[Me
     (entries.len() == count && hash_of(hashes?) == hash).then_some(count)
 }
 
-/// Hashes of the system context and the tools outside the messages, from the options and the container.
-pub(super) fn outside_hashes(
-    options: Object<'_>,
-    system: Option<Value<'_>>,
-    tools: Option<Value<'_>>,
-) -> Result<(u64, u64)> {
-    let systems = [options.get("system")?, system].map(|system| system.map_or(0, content_hash));
-    let tools = options.get("tools")?.or(tools).and_then(value_hash);
-    Ok((hash_of(systems), tools.unwrap_or_default()))
+impl OutsideFacts {
+    /// The properties of the system context and the tools, from the options and the container of the messages.
+    ///
+    /// # Errors
+    /// A field that occurs twice.
+    pub(super) fn read(options: Object<'_>, given: Option<&ChatInput<'_>>) -> Result<Self> {
+        let systems = [options.get("system")?, given.and_then(|given| given.system)];
+        let tools = options.get("tools")?.or(given.and_then(|given| given.tools));
+        let container = given.and_then(|given| given.container).map(|(container, _)| container.value());
+        let mut marks = Vec::new();
+        for outside in systems.into_iter().chain([tools, container]).flatten() {
+            add_cache_marks(outside, &[], &mut marks);
+        }
+        Ok(Self {
+            system: hash_of(systems.map(|system| system.map_or(0, content_hash))),
+            tools: tools.and_then(value_hash).unwrap_or_default(),
+            cache_marks: marks.len(),
+        })
+    }
 }
 
 pub(super) fn text_hash(text: &str) -> u64 {

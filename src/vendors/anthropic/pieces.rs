@@ -4,6 +4,7 @@ use crate::content::Role;
 use crate::error::Result;
 use crate::json::Object;
 use crate::vendors::anthropic::part::read;
+use crate::vendors::anthropic::refused::add_cache_marks;
 use crate::vendors::pieces::message::{Message, Path, Reader, TextShape};
 use crate::vendors::pieces::parts::{Key, content, part_piece};
 
@@ -19,5 +20,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
     if matches!(kind, "image" | "document") {
         block.need("source")?.object("a source, an object")?;
     }
-    part_piece(reader, at, block, read(block, kind)?, TextShape::TextPart)
+    part_piece(reader, at.clone(), block, read(block, kind)?, TextShape::TextPart)?;
+    reader.pieces.last_mut().into_iter().for_each(|piece| add_cache_marks(block.value(), &at, &mut piece.cache_marks));
+    Ok(())
 }

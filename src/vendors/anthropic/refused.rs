@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use crate::error::DiagnosticCode;
-use crate::json;
+use crate::json::{self, Kind};
 use crate::tokens::models::{NO_FORCED_TOOL, NO_PREFILL, NO_SAMPLING};
 use crate::vendors::bodies::breakpoints::MAX_BREAKPOINTS;
+use crate::vendors::pieces::message::{Path, Step, path};
 
 /// A field that a model rejects.
 #[derive(Debug)]
@@ -57,19 +58,27 @@ fn forces_call(choice: &Value) -> bool {
     kind.is_some_and(|kind| !matches!(kind, "auto" | "none"))
 }
 
-/// More cache breakpoints in messages than a request may have: the index of the message with the first one too many, and
-/// the text that reports them.
-pub(crate) fn refused_breakpoints<'t>(
-    messages: impl Iterator<Item = (usize, json::Value<'t>)>,
-) -> Option<(usize, String)> {
-    let (mut count, mut first) = (0, None);
-    for (at, message) in messages {
-        // In a text the quotes are escaped.
-        count += message.json().matches(r#""cache_control":{"#).count();
-        first = first.or_else(|| (count > MAX_BREAKPOINTS).then_some(at));
+/// The finding about more cache breakpoints than a request may have.
+pub(crate) fn refused_cache_marks(count: usize) -> Option<String> {
+    (count > MAX_BREAKPOINTS).then(|| {
+        format!(
+            "the request has {count} `cache_control` marks; Anthropic accepts {MAX_BREAKPOINTS} in all, remove some"
+        )
+    })
+}
+
+/// Adds the paths of the blocks with a cache breakpoint: of a value, a block or a list of them, and of those within it.
+pub(crate) fn add_cache_marks(value: json::Value<'_>, at: &[Step], marks: &mut Vec<Path>) {
+    if value.kind() == Kind::List {
+        for (index, block) in value.list("a list").into_iter().flatten().enumerate() {
+            add_cache_marks(block, &path(at, &[Step::At(index)]), marks);
+        }
+        return;
     }
-    let text = format!(
-        "the messages have {count} `cache_control` marks; Anthropic accepts {MAX_BREAKPOINTS} in all, remove some"
-    );
-    first.map(|at| (at, text))
+    let fields = value.plain_object().and_then(|block| block.fields(["cache_control", "content", "source"]).ok());
+    let Some([mark, content, source]) = fields else { return };
+    marks.extend(mark.filter(|mark| mark.kind() == Kind::Object).map(|_| at.to_vec()));
+    for (name, inner) in [("content", content), ("source", source)] {
+        inner.into_iter().for_each(|inner| add_cache_marks(inner, &path(at, &[Step::Key(name)]), marks));
+    }
 }

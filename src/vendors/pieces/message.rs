@@ -231,6 +231,8 @@ pub(crate) struct Piece<'t> {
     pub is_compaction: bool,
     /// Whether it is an image that Anthropic rejects in a request with many.
     pub is_large_image: bool,
+    /// Anthropic's blocks with a cache breakpoint: itself, and those within it.
+    pub cache_marks: Vec<Path>,
     /// Its cost if its message were billed.
     pub unbilled: u64,
     pub removed: Option<Reason>,
@@ -250,6 +252,17 @@ impl Piece<'_> {
         }
         self.removed = Some(reason);
         std::mem::take(&mut self.now)
+    }
+
+    /// The number of its cache breakpoints that its changes leave.
+    pub(crate) fn cache_marks_left(&self) -> usize {
+        let is_left = |mark: &&Path| {
+            !self.changes.iter().any(|change| {
+                let (Change::Set(path, _) | Change::Remove([path])) = change;
+                mark.starts_with(path)
+            })
+        };
+        self.cache_marks.iter().filter(is_left).count()
     }
 
     /// Replaces its body by a text; returns the freed tokens, or 0 without a change if none would be freed.
@@ -389,6 +402,7 @@ impl Message<'_> {
             images: piece.images.clone(),
             input: piece.input.clone(),
             changes: piece.changes.clone(),
+            cache_marks: piece.cache_marks.clone(),
             caller: piece.caller.as_deref().map(text),
             ..*piece
         };
@@ -494,6 +508,7 @@ impl<'r, 't> Reader<'r, 't> {
             is_sealed_by_openai: false,
             is_compaction: false,
             is_large_image: false,
+            cache_marks: Vec::new(),
             unbilled: 0,
             removed: None,
             changed: None,

@@ -11,9 +11,22 @@ use super::fit;
 
 /// The codes of findings, with their paths.
 fn found(diagnostics: &Value) -> Vec<String> {
-    let codes = ["tool_choice_refused", "sampling_refused", "prefill_refused", "many_large_images"];
+    let codes =
+        ["tool_choice_refused", "sampling_refused", "prefill_refused", "many_large_images", "cache_marks_refused"];
     let all = diagnostics.as_array().unwrap().iter().filter(|found| codes.contains(&found["code"].as_str().unwrap()));
     all.map(|found| format!("{} {}", found["code"].as_str().unwrap(), found["path"].as_str().unwrap_or("-"))).collect()
+}
+
+/// The findings of a resident chat with these messages.
+fn resident(given: &Value, messages: &Value) -> Vec<String> {
+    let mut chat = ResidentChat::from_json(given.to_string().as_bytes(), &CallContext::default()).unwrap();
+    let mut call = |name: &str, request: Value| -> Value {
+        let method = METHODS.iter().find(|method| method.name == name).unwrap();
+        let answer = method.answer(&mut chat, request.to_string().as_bytes(), &[], &CallContext::default()).unwrap();
+        serde_json::from_slice(&answer.json).unwrap()
+    };
+    call("splice", json!({ "at": 0, "remove": 0, "messages": messages }));
+    found(&call("fit", json!({}))["report"]["diagnostics"])
 }
 
 /// The findings about a request with these fields, as a chat and as the target of a body.
@@ -25,16 +38,9 @@ fn of_fields(model: &str, fields: Value) -> Vec<String> {
     let of_chat = found(&fit(&request, &json!({ "maxTokens": 9_000 })).unwrap().report["diagnostics"]);
     let mut target = json!({ "provider": "anthropic", "model": model });
     target.as_object_mut().unwrap().extend(fields);
-    let request = json!({ "options": { "maxTokens": 9_000 }, "target": target });
-    let mut chat = ResidentChat::from_json(request.to_string().as_bytes(), &CallContext::default()).unwrap();
-    let mut call = |name: &str, request: Value| -> Value {
-        let method = METHODS.iter().find(|method| method.name == name).unwrap();
-        let answer = method.answer(&mut chat, request.to_string().as_bytes(), &[], &CallContext::default()).unwrap();
-        serde_json::from_slice(&answer.json).unwrap()
-    };
-    call("splice", json!({ "at": 0, "remove": 0, "messages": [{ "role": "user", "content": "Hi" }] }));
+    let given = json!({ "options": { "maxTokens": 9_000 }, "target": target });
     let in_target = |found: &String| found.replacen("target.", "", 1);
-    let of_resident = found(&call("fit", json!({}))["report"]["diagnostics"]);
+    let of_resident = resident(&given, &json!([{ "role": "user", "content": "Hi" }]));
     assert_eq!(of_resident.iter().map(in_target).collect::<Vec<_>>(), of_chat);
     let target = Target::from_json(target.to_string().as_bytes()).unwrap();
     let of_body = found(&in_body(&target, &[message(Role::User, "Hi")]));
@@ -157,4 +163,60 @@ fn large_images_among_many_are_reported() {
     let image =
         json!({ "type": "image_url", "image_url": { "url": format!("data:image/png;base64,{}", png(3000, 600)) } });
     assert!(of(&json!([{ "role": "user", "content": vec![image; 30] }]), other).is_empty());
+}
+
+/// Anthropic counts the marks of the system context, the tools and all blocks, and of nothing else.
+#[test]
+fn cache_marks_are_counted_in_the_whole_request() {
+    let mark = json!({ "type": "ephemeral" });
+    let text = |marked: bool| match marked {
+        true => json!({ "type": "text", "text": "Read \"cache_control\":{ here.", "cache_control": mark }),
+        false => json!({ "type": "text", "text": "Read it." }),
+    };
+    let turns = |contents: &[Value]| -> Value {
+        let role = |at: usize| if at.is_multiple_of(2) { "user" } else { "assistant" };
+        contents.iter().enumerate().map(|(at, content)| json!({ "role": role(at), "content": content })).collect()
+    };
+    let of = |messages: &Value, more: Value| {
+        let mut options = json!({ "format": "anthropic", "maxTokens": 9_000 });
+        options.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let once = found(&fit(messages, &options).unwrap().report["diagnostics"]);
+        assert_eq!(resident(&json!({ "options": options }), messages), once, "a resident chat with {options}");
+        once
+    };
+    let tool = json!({ "name": "read", "input_schema": { "type": "object" }, "cache_control": mark });
+    let outside =
+        json!({ "system": [text(true), text(false)], "tools": [tool, { "name": "list", "input_schema": {} }] });
+    let marked: Vec<Value> = [false, true, true, true, false].map(|is_marked| json!([text(is_marked)])).to_vec();
+    assert!(of(&turns(&marked), json!({})).is_empty());
+    assert_eq!(of(&turns(&marked), outside.clone()), ["cache_marks_refused messages[3]"]);
+    assert!(of(&turns(&marked[..3]), outside.clone()).is_empty());
+    // Those of the request itself, next to the messages.
+    let mut request = json!({ "messages": turns(&marked), "cache_control": mark });
+    let options = json!({ "format": "anthropic", "maxTokens": 9_000 });
+    let in_request = |request: &Value| found(&fit(request, &options).unwrap().report["diagnostics"]);
+    assert!(in_request(&request).is_empty());
+    request["system"] = json!([text(true)]);
+    assert_eq!(in_request(&request), ["cache_marks_refused messages[3]"]);
+    let many = json!({ "system": vec![text(true); 5] });
+    assert_eq!(of(&turns(&marked[..1]), many), ["cache_marks_refused -"]);
+
+    // The arguments of calls hold no marks; the blocks of results and documents do.
+    let call = |at: usize| json!({ "type": "tool_use", "id": format!("c{at}"), "name": "read", "input": { "cache_control": { "a": 1 } } });
+    let result = |at: usize, content: Value| json!({ "type": "tool_result", "tool_use_id": format!("c{at}"), "content": content });
+    let calls: Vec<Value> = (0..6).map(call).collect();
+    let with_results = |content: Value| {
+        let results: Vec<Value> = (0..6).map(|at| result(at, content.clone())).collect();
+        turns(&[json!("Read."), json!(calls), json!(results), json!("Done."), json!("Thanks.")])
+    };
+    assert!(of(&with_results(json!("x")), json!({})).is_empty());
+    let shown = with_results(json!([text(true), text(false)]));
+    assert_eq!(of(&shown, json!({})), ["cache_marks_refused messages[2]"]);
+    let document = json!({ "type": "document", "source": { "type": "content", "content": vec![text(true); 5] } });
+    assert_eq!(of(&turns(&[json!([document])]), json!({})), ["cache_marks_refused messages[0]"]);
+    // Marks that a fit removes do not count.
+    let cleared = json!({ "edits": { "toolResults": { "keepLast": 0, "placeholder": "-" }, "when": "always" } });
+    assert!(of(&shown, cleared).is_empty());
+    let removed = json!({ "edits": { "toolCalls": { "keepLast": 0 }, "when": "always" } });
+    assert!(of(&shown, removed).is_empty());
 }
