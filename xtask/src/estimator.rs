@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use ctxweave::tokens::heuristic;
 use tiktoken_rs::CoreBPE;
 
@@ -32,28 +32,24 @@ const SIZES: [usize; 4] = [30, 100, 500, 2000];
 const SAMPLES: usize = 60;
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
-    let [counts, judge, fit, joins] = ["--counts", "--judge", "--fit", "--joins"].map(|flag| args.flag(flag));
-    let folder = match args.rest().as_slice() {
-        [] => project.path(CORPUS),
-        [folder] if !counts && !judge && !fit => PathBuf::from(folder),
-        more => anyhow::bail!("one folder of texts, or `--judge`, `--fit` or `--counts`, not `{}`", more.join(" ")),
-    };
+    let (mode, folder) = mode(args)?;
+    let folder = folder.map_or_else(|| project.path(CORPUS), PathBuf::from);
     let bpe = tiktoken_rs::o200k_base()?;
-    if joins {
+    if mode == Some("--joins") {
         return fs::write(project.path("src/tokens/heuristic_joins.bin"), joins::table(&bpe))
             .context("cannot write the table");
     }
     let mut texts = in_folder(&folder)?;
-    if counts {
+    if mode == Some("--counts") {
         let rows = texts.iter().map(|text| format!("{}\t{}\n", text.kind, bpe.encode_ordinary(&text.text).len()));
         return fs::write(folder.join("o200k.tsv"), rows.collect::<String>()).context("cannot write the counts");
     }
-    if !judge && !fit {
+    if mode.is_none() {
         report(&texts, &bpe);
         return Ok(());
     }
     let (from, to_fit, to_judge) = texts::gather(project)?;
-    if fit {
+    if mode == Some("--fit") {
         let weights = fit::fit(&from, &to_fit, &bpe);
         return fs::write(project.path("src/tokens/heuristic_weights.bin"), weights)
             .context("cannot write the weights");
@@ -61,6 +57,24 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     texts.extend(to_judge);
     report(&texts, &bpe);
     Ok(())
+}
+
+/// The modes that read no folder.
+const MODES: [&str; 4] = ["--counts", "--fit", "--joins", "--judge"];
+
+/// The mode, or without one the folder of texts, if given.
+fn mode(args: &mut Args) -> Result<(Option<&'static str>, Option<String>)> {
+    let modes: Vec<&'static str> = MODES.into_iter().filter(|mode| args.flag(mode)).collect();
+    let rest = args.rest();
+    match (modes.as_slice(), rest.as_slice()) {
+        ([], []) => Ok((None, None)),
+        ([], [folder]) => Ok((None, Some(folder.clone()))),
+        ([mode], []) => Ok((Some(mode), None)),
+        _ => {
+            let given = modes.into_iter().chain(rest.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+            bail!("pass one folder of texts or one of `{}`, not `{given}`", MODES.join("`, `"))
+        }
+    }
 }
 
 /// The texts of a folder, each a kind of its own.
@@ -172,4 +186,25 @@ fn split(text: &str, size: usize, least: usize) -> Vec<&str> {
     }
     samples.retain(|sample| !sample.is_empty());
     samples
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode_of(args: &str) -> Result<(Option<&'static str>, Option<String>)> {
+        mode(&mut Args(args.split_whitespace().map(str::to_owned).collect()))
+    }
+
+    #[test]
+    fn a_folder_or_one_mode_is_accepted() {
+        assert_eq!(mode_of("").unwrap(), (None, None));
+        assert_eq!(mode_of("texts").unwrap(), (None, Some("texts".to_owned())));
+        for mode in MODES {
+            assert_eq!(mode_of(mode).unwrap(), (Some(mode), None));
+            let error = mode_of(&format!("texts {mode}")).unwrap_err().to_string();
+            assert!(MODES.iter().all(|mode| error.contains(mode)) && error.contains("texts"), "{error}");
+        }
+        assert!(mode_of("texts more").is_err() && mode_of("--fit --judge").is_err());
+    }
 }
