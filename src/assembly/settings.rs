@@ -188,11 +188,12 @@ pub(crate) fn whole_from(setting: &str, value: f64, least: u32) -> Result<u64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and within 53 bits")]
         return Ok(value as u64);
     }
+    Err(not_whole(setting, value, least))
+}
+
+/// The error for a setting that is not a whole number of at least `least`.
+pub(crate) fn not_whole(setting: &str, value: f64, least: u32) -> Error {
     let shown = shown_number(value);
-    Err(Error::new(
-        Code::InvalidBudget,
-        format!("`{setting}` is {shown}; it must be a whole number of {least} or more"),
-    )
-    .with("setting", setting)
-    .with("value", shown))
+    let message = format!("`{setting}` is {shown}; it must be a whole number of {least} or more");
+    Error::new(Code::InvalidBudget, message).with("setting", setting).with("value", shown)
 }

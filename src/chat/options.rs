@@ -8,7 +8,7 @@ use super::state::Previous;
 use crate::assembly::budget;
 use crate::assembly::preserved::PreservedThinking;
 use crate::assembly::series::part_of_limit;
-use crate::assembly::settings::{CHAT_MARKER, Fill, Protect, Strategy, whole_from};
+use crate::assembly::settings::{CHAT_MARKER, Fill, Protect, Strategy, not_whole};
 use crate::assembly::shorten::CLEARED_RESULT;
 use crate::content::Role;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -456,7 +456,7 @@ impl FitOptions {
     fn limit(&self, model: Option<&Model>, diagnostics: &mut Vec<Diagnostic>) -> Result<u64> {
         if let Some(limit) = self.max_tokens {
             if limit == 0 {
-                return whole_from("maxTokens", 0.0, 1);
+                return Err(not_whole("maxTokens", 0.0, 1));
             }
             if self.context_window.is_some() {
                 let message = "`maxTokens` and `contextWindow` exclude each other; pass one of them";

@@ -4,7 +4,7 @@
 //! `cargo xtask estimator --joins` writes heuristic_joins.bin from tiktoken-rs.
 
 /// The blocks of 128 characters with a bit for each pair of their characters.
-const BLOCKS: [u32; 22] = [
+pub(crate) const BLOCKS: [u32; 22] = [
     0x380, 0x400, 0x480, 0x500, 0x580, 0x600, 0x680, 0x900, 0x980, 0xA00, 0xA80, 0xB80, 0xC00, 0xC80, 0xD00, 0xD80,
     0xE00, 0x1000, 0x1080, 0x1780, 0x3000, 0x3080,
 ];
@@ -23,23 +23,27 @@ static BLOCK_INDEX: [u8; BLOCKS_END] = {
 };
 
 /// The ranges of characters with a cost: the first, the one after the last, and where the costs are.
-const COSTS: [(u32, u32, usize); 5] = [
+pub(crate) const COSTS: [(u32, u32, usize); 5] = [
     (0x80, 0x3400, 0),
     (0x4E00, 0xA000, 0xCE0),
     (0xAC00, 0xD7B0, 0x2160),
     (0xF900, 0x1_0000, 0x2C4C),
     (0x1_F000, 0x1_FC00, 0x2E0C),
 ];
+/// From here on pairs of characters are unknown.
+pub(crate) const PAIRS_END: u32 = 0x3400;
+/// The offsets of the parts of the table, in bytes.
 const BLOCKS_AT: usize = 0x310C;
 const RUNS_AT: usize = BLOCKS_AT + BLOCKS.len() * 2048;
-const OTHERS_AT: usize = RUNS_AT + 128;
-const OTHERS: usize = 1298;
+const LISTED_PAIRS_AT: usize = RUNS_AT + 128;
+/// The number of pairs outside the blocks.
+const LISTED_PAIRS: usize = 1298;
 
 /// Two bits for each character of [`COSTS`]: its tokens less one. A bit for each pair of a block that a token has. The
 /// cost of each ASCII character in a run of itself, in 64ths of a token. All other pairs, sorted, in four columns of bytes.
-static JOINS: &[u8; OTHERS_AT + 4 * OTHERS] = include_bytes!("heuristic_joins.bin");
+static JOINS: &[u8; LISTED_PAIRS_AT + 4 * LISTED_PAIRS] = include_bytes!("heuristic_joins.bin");
 
-/// What an ASCII character costs in a long run of itself, in 64ths of a token.
+/// The cost of an ASCII character in a long run of itself, in 64ths of a token.
 pub(super) fn in_run(character: u8) -> u32 {
     JOINS.get(RUNS_AT + usize::from(character)).copied().unwrap_or_default().into()
 }
@@ -68,13 +72,15 @@ pub(super) fn is_joined(first: u32, second: u32) -> bool {
 }
 
 fn is_listed(first: u32, second: u32) -> bool {
-    let column = |at: usize| JOINS.get(OTHERS_AT + at * OTHERS..OTHERS_AT + (at + 1) * OTHERS).unwrap_or_default();
+    let column = |at: usize| {
+        JOINS.get(LISTED_PAIRS_AT + at * LISTED_PAIRS..LISTED_PAIRS_AT + (at + 1) * LISTED_PAIRS).unwrap_or_default()
+    };
     let columns = [0, 1, 2, 3].map(column);
     let pair = |at: usize| {
         columns.iter().fold(0, |pair, column| pair << 8 | column.get(at).map_or(0, |&byte| u32::from(byte)))
     };
     let key = first << 16 | second;
-    let (mut low, mut high) = (0, OTHERS);
+    let (mut low, mut high) = (0, LISTED_PAIRS);
     while low < high {
         let middle = low.midpoint(high);
         if pair(middle) < key { low = middle + 1 } else { high = middle }

@@ -13,7 +13,7 @@ use super::texts::Text;
 #[allow(dead_code, missing_docs, unexpected_cfgs)]
 mod heuristic;
 #[path = "../../../src/tokens/heuristic_joins.rs"]
-mod heuristic_joins;
+pub(super) mod heuristic_joins;
 #[path = "../../../src/tokens/heuristic_ranges.rs"]
 #[allow(dead_code)]
 mod heuristic_ranges;

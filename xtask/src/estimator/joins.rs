@@ -5,23 +5,15 @@ use std::collections::BTreeSet;
 
 use tiktoken_rs::CoreBPE;
 
-/// Blocks of 128 characters with a bit for each pair.
-const BLOCKS: [u32; 22] = [
-    0x380, 0x400, 0x480, 0x500, 0x580, 0x600, 0x680, 0x900, 0x980, 0xA00, 0xA80, 0xB80, 0xC00, 0xC80, 0xD00, 0xD80,
-    0xE00, 0x1000, 0x1080, 0x1780, 0x3000, 0x3080,
-];
-/// The ranges of characters with a cost.
-const COSTS: [(u32, u32); 5] =
-    [(0x80, 0x3400), (0x4E00, 0xA000), (0xAC00, 0xD7B0), (0xF900, 0x1_0000), (0x1_F000, 0x1_FC00)];
-/// From here on pairs are not listed.
-const PAIRS_END: u32 = 0x3400;
+use super::fit::heuristic_joins::{BLOCKS, COSTS, PAIRS_END};
+
 /// Length of the run of an ASCII character from which its cost is measured.
 const RUN: usize = 200;
 
 pub fn table(bpe: &CoreBPE) -> Vec<u8> {
     let pairs = pairs(bpe);
     let mut bytes = Vec::new();
-    for (first, end) in COSTS {
+    for (first, end, _) in COSTS {
         let codes: Vec<u32> = (first..end).collect();
         bytes.extend(codes.chunks(4).map(|four| {
             let costs = four.iter().map(|&code| (tokens(bpe, code).saturating_sub(1).min(3)) as u8);
