@@ -60,7 +60,7 @@ pub(super) struct Fit<'r> {
     pub course: Course,
     /// Results that are put directly after their calls, in their order.
     pub moved: Vec<MovedResult>,
-    /// The token allowance of a summary with its prefix; set when something is cut.
+    /// The limit of a summary with its prefix, in tokens; set when something is cut.
     pub summary_limit: u64,
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -87,18 +87,18 @@ impl Fit<'_> {
         let wanted = self.options.summary_tokens.unwrap_or(self.limit / 4);
         let least = self.prices.text(&cut_summary(""));
         let half = self.cut_limit().saturating_sub(fixed) / 2;
-        let allowance = wanted.max(least.saturating_add(MIN_SUMMARY_TOKENS)).min(half).max(least);
-        if allowance != wanted && self.options.summary_tokens.is_some() {
+        let limit = wanted.max(least.saturating_add(MIN_SUMMARY_TOKENS)).min(half).max(least);
+        if limit != wanted && self.options.summary_tokens.is_some() {
             let message = format!(
-                "`summary.maxTokens` is {wanted}; the summary gets {allowance} tokens, including {least} for its prefix"
+                "`summary.maxTokens` is {wanted}; the summary gets {limit} tokens, including {least} for its prefix"
             );
             let adjusted = Diagnostic::new(DiagnosticCode::InvalidValue, Severity::Warning, message);
             self.diagnostics.push(adjusted.at_path("options.summary.maxTokens"));
         }
-        self.summary_limit = allowance;
+        self.summary_limit = limit;
     }
 
-    /// A summary with its prefix, cut to its allowance.
+    /// A summary with its prefix, cut to its limit.
     fn summary(&self, summary: &str) -> String {
         let (text, most) = (trim(summary), self.summary_limit);
         let whole = [SUMMARY_PREFIX, text].concat();

@@ -14,7 +14,7 @@
 //!
 //! In scripts written without spaces each character is a separate piece that still sees its neighbors. Text beyond
 //! ASCII costs at least a lower bound: characters that no token has next to each other are separate tokens
-//! (src/tokens/heuristic_joins.rs). What pieces cost above their bounds makes up for later ones below,
+//! (src/tokens/heuristic_joins.rs). A cost above the bound of one piece makes up for later pieces below theirs,
 //! because the weights spread the cost of a token over its pieces. Text that the training data lacks, such as runs of line
 //! ends or of wide spaces, braille, private-use characters and unassigned ranges, has a floor of its own. The weights
 //! are integers in units of 1/64 token, fitted to real counts and stored in heuristic_weights.bin. There are no floats
@@ -33,7 +33,7 @@
 //!
 //! Without `inline(always)` estimating takes 16 % longer: docs/decisions/inlining.md.
 
-use super::heuristic_joins::{in_run, is_joined, more_tokens};
+use super::heuristic_joins::{PAIRS_END, in_run, is_joined, more_tokens};
 use super::heuristic_ranges::{CLASSES, How, RANGES, Ranges};
 use super::heuristic_words::{Word, WordCostCache};
 use super::utf8::code_point;
@@ -670,7 +670,7 @@ impl<S: Sink> Walker<'_, S> {
         let before = std::mem::replace(&mut self.state.wide, code);
         let unless_joined = std::mem::take(&mut self.state.unless_joined);
         if before != 0 && code < PAIRS_END && is_joined(before, code) {
-            let least = if self.is_repeated() { REPEATED } else { JOINED };
+            let least = if self.is_repeated() { MIN_REPEATED_UNITS } else { MIN_JOINED_UNITS };
             self.state.bound = self.state.bound.saturating_sub(unless_joined).saturating_add(least);
             return;
         }
@@ -686,7 +686,7 @@ impl<S: Sink> Walker<'_, S> {
             let least = if before == 0 { UNIT as u32 } else { apart(code) };
             self.state.bound = self.state.bound.saturating_add(self.state.unless_joined + least);
         } else if code < HANGUL_BEGINS {
-            self.state.bound = self.state.bound.saturating_add(COMMON_IDEOGRAPH);
+            self.state.bound = self.state.bound.saturating_add(MIN_IDEOGRAPH_UNITS);
         }
     }
 
@@ -975,20 +975,18 @@ impl<S: Sink> Walker<'_, S> {
 const FLOORS_BEGIN: u32 = 0x840;
 /// Letters before this are in tokens with the letters of ASCII.
 const LATIN_ENDS: u32 = 0x380;
-/// From here on pairs of characters are not known.
-const PAIRS_END: u32 = 0x3400;
-/// What an ideograph costs at least, in units, although tokens have many pairs of them.
-const COMMON_IDEOGRAPH: u32 = 30;
+/// Minimum units of an ideograph, although tokens have many pairs of them.
+const MIN_IDEOGRAPH_UNITS: u32 = 30;
 const HANGUL_BEGINS: u32 = 0xAC00;
-/// What a character costs at least, in units, that a token has next to the one before it: no token has many of them.
-const JOINED: u32 = 9;
-/// What the third of the same character costs at least, in units, although tokens have two of them.
-const REPEATED: u32 = 56;
+/// Minimum units of a character that a token has next to the one before it: no token has many of them.
+const MIN_JOINED_UNITS: u32 = 9;
+/// Minimum units of the third of the same character, although tokens have two of them.
+const MIN_REPEATED_UNITS: u32 = 56;
 /// Units of earlier pieces above their bound that make up for later ones below it.
 const MAX_CREDIT: u32 = 16 * UNIT as u32;
 
-/// Minimum cost of characters whose kind was fitted to next to no text, in eighths of a token: most of them are encoded byte by byte.
-/// Each row is a first and a last character.
+/// Minimum cost of characters whose kind the fit saw in hardly any text, in eighths of a token: most are encoded byte
+/// by byte. Each row is a first and a last character.
 const FLOORS: &[(u32, u32, u8)] = &[
     (0x0, 0x0, 4),            // NUL
     (0x1, 0x1F, 8),           // controls
@@ -1037,8 +1035,8 @@ const FLOORS: &[(u32, u32, u8)] = &[
     (0xE0000, 0x10_FFFF, 32), // tags, variations, private use
 ];
 
-/// What a character that no token has after the one before it costs at least, in units, if it is a token: more than
-/// one token where bytes of two characters merge and tear both apart, less where tokens end within characters.
+/// Minimum units of a character that no token has after the one before it, if it is a token: more than one token if
+/// bytes of two characters merge and tear both apart, less if tokens end within characters.
 #[inline(always)]
 fn apart(code: u32) -> u32 {
     match code {

@@ -118,8 +118,9 @@ pub fn with_tiktoken(project: &Project, command: &str, args: Vec<String>) -> Res
     }
 }
 
-/// Runs xtask again with the feature, so that other commands do not wait for the compilation of tiktoken-rs. The estimator is optimised, but
-/// without LTO, which would take longer than it saves. The vocabularies use the crates that the tests have compiled already.
+/// Runs xtask again with the feature, so that other commands do not wait for the compilation of tiktoken-rs. The
+/// estimator is optimised, but without LTO, which would take longer than it saves. The vocabularies use the crates that
+/// the tests have compiled already.
 #[cfg(not(feature = "tiktoken"))]
 pub fn with_tiktoken(project: &Project, command: &str, args: Vec<String>) -> Result<()> {
     let mut cargo = project.cargo();

@@ -91,8 +91,8 @@ pub(crate) fn write<'m>(
         let left_out = usize::from(free_marks == 0 && after_system.is_some());
         after_system = after_system.filter(|_| free_marks > 0);
         let free_marks = free_marks - usize::from(after_system.is_some());
-        let allowance = BreakpointLimit { vendor: RULES.name, free: free_marks, left_out };
-        normalized.mark(&breakpoints(cache, &conversation, hints, allowance, sink));
+        let limit = BreakpointLimit { vendor: RULES.name, free: free_marks, left_out };
+        normalized.mark(&breakpoints(cache, &conversation, hints, limit, sink));
     }
 
     if let Some(system) = &normalized.system {

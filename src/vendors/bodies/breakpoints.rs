@@ -23,10 +23,10 @@ pub(crate) fn breakpoints(
     cache: &CacheSettings,
     conversation: &Conversation<'_>,
     hints: &Hints,
-    allowance: BreakpointLimit,
+    limit: BreakpointLimit,
     sink: &mut DiagnosticSink<'_>,
 ) -> Vec<usize> {
-    let BreakpointLimit { vendor, free, mut left_out } = allowance;
+    let BreakpointLimit { vendor, free, mut left_out } = limit;
     let mut places: Vec<usize> = Vec::new();
     let count = conversation.count();
     let wanted: Vec<Option<usize>> = match &cache.messages {

@@ -6,7 +6,7 @@ use crate::json::{Kind as JsonKind, Object, Value};
 use crate::maps::SortedMap;
 use crate::text::split_once;
 use crate::vendors::fields::text_in;
-use crate::vendors::openai_chat::part::Called;
+use crate::vendors::openai_chat::part::CalledTool;
 use crate::vendors::part::{Field, Part, SignatureForm};
 use crate::vendors::pieces::message::{
     Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Step, TextShape, path,
@@ -160,12 +160,12 @@ fn openai_call<'t>(reader: &mut Reader<'_, 't>, known: &mut Calls, place: Path, 
     if known.also_at(reader, &id.text()?, &place) {
         return Ok(());
     }
-    let Some(called) = class.called.value else {
+    let Some(called) = class.tool.value else {
         call(reader, Some(place), id, None, None, &[])?;
         return Ok(());
     };
-    let Called { name, input } = openai_chat::part::read_called(called.object("a function, an object")?)?;
-    call(reader, Some(place), id, name, input.value, &[Key(class.called.name), Key(input.name)])?;
+    let CalledTool { name, input } = openai_chat::part::read_called_tool(called.object("a function, an object")?)?;
+    call(reader, Some(place), id, name, input.value, &[Key(class.tool.name), Key(input.name)])?;
     Ok(())
 }
 

@@ -465,7 +465,7 @@ fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
 fn arguments(call: Value<'_>) -> Result<(Option<Value<'_>>, bool)> {
     let Some(object) = call.plain_object() else { return Ok((None, false)) };
     let call = openai_chat::part::read_call(object)?;
-    if let Some(called) = call.called.value {
+    if let Some(called) = call.tool.value {
         let (found, is_text) = arguments(called)?;
         return Ok((found, is_text || call.is_custom));
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::content::Block;
 use crate::vendors::blocks::{Unknown, arguments, lacking, list, objects, owned, read_content, string, text};
-use crate::vendors::openai_chat::part::{Called, THOUGHTS, read_call, read_called, read_thoughts};
+use crate::vendors::openai_chat::part::{CalledTool, THOUGHTS, read_call, read_called_tool};
 use crate::vendors::part::{Field, Fields};
 
 /// The fields of a message that become blocks.
@@ -32,7 +32,7 @@ pub(crate) fn read_message(message: &Map<String, Value>, notes: &mut dyn Unknown
 
 /// The reasoning next to the content of a chat message, as DeepSeek and others write it.
 pub(crate) fn chat_thought(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
-    let (Ok([thought, ..]), [name, ..]) = (read_thoughts(map), THOUGHTS);
+    let (Ok([thought, ..]), [name, ..]) = (map.fields(THOUGHTS), THOUGHTS);
     let text: Cow<'static, str> = string(Some(thought?)).or_else(|| lacking(name, notes))?;
     (!text.is_empty()).then_some(Block::Reasoning { text, signature: None, redacted: false })
 }
@@ -47,7 +47,7 @@ pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> V
     let mut found = Vec::new();
     for call in objects(list(map, "tool_calls"), "a call that is not an object", notes) {
         let Ok(call) = read_call(call);
-        found.push((string(call.id), call.called.value, call.is_custom));
+        found.push((string(call.id), call.tool.value, call.is_custom));
     }
     found.extend(function.map(|function| (None, Some(function), false)));
     let mut blocks = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> V
             notes.unknown("a call without a function");
             continue;
         };
-        let Ok(Called { name, input }) = read_called(called);
+        let Ok(CalledTool { name, input }) = read_called_tool(called);
         let call = Block::ToolCall {
             id: id.unwrap_or_default(),
             name: string(name).unwrap_or_default(),

@@ -12,14 +12,14 @@ pub(crate) const THOUGHTS: [&str; 4] = ["reasoning_content", "reasoning", "think
 pub(crate) struct Call<V> {
     pub id: Option<V>,
     /// The function or the custom tool.
-    pub called: Field<V>,
+    pub tool: Field<V>,
     /// Whether it is a custom tool, whose input is a text.
     pub is_custom: bool,
 }
 
 /// The name and the input of a called function or custom tool.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Called<V> {
+pub(crate) struct CalledTool<V> {
     pub name: Option<V>,
     pub input: Field<V>,
 }
@@ -31,26 +31,18 @@ pub(crate) struct Called<V> {
 pub(crate) fn read_call<F: Fields>(call: F) -> Result<Call<F::Value>, F::Error> {
     let [id, function, custom] = call.fields(["id", "function", "custom"])?;
     let is_custom = function.is_none() && custom.is_some();
-    let called = Field { name: if is_custom { "custom" } else { "function" }, value: function.or(custom) };
-    Ok(Call { id, called, is_custom })
+    let tool = Field { name: if is_custom { "custom" } else { "function" }, value: function.or(custom) };
+    Ok(Call { id, tool, is_custom })
 }
 
 /// Reads a called function or custom tool: an object in a call, or an item of Responses.
 ///
 /// # Errors
 /// As [`Fields::fields`].
-pub(crate) fn read_called<F: Fields>(called: F) -> Result<Called<F::Value>, F::Error> {
+pub(crate) fn read_called_tool<F: Fields>(called: F) -> Result<CalledTool<F::Value>, F::Error> {
     let [name, arguments, input] = called.fields(["name", "arguments", "input"])?;
     let field = if arguments.is_some() || input.is_none() { "arguments" } else { "input" };
-    Ok(Called { name, input: Field { name: field, value: arguments.or(input) } })
-}
-
-/// The reasoning next to the content of a message, in each of [`THOUGHTS`].
-///
-/// # Errors
-/// As [`Fields::fields`].
-pub(crate) fn read_thoughts<F: Fields>(message: F) -> Result<[Option<F::Value>; 4], F::Error> {
-    message.fields(THOUGHTS)
+    Ok(CalledTool { name, input: Field { name: field, value: arguments.or(input) } })
 }
 
 /// Classifies a part of a content by its type.

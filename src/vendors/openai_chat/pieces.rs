@@ -4,7 +4,7 @@ use crate::content::Role;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::vendors::media::{Medium, find};
-use crate::vendors::openai_chat::part::{THOUGHTS, read, read_call, read_called, read_thoughts};
+use crate::vendors::openai_chat::part::{THOUGHTS, read, read_call, read_called_tool};
 use crate::vendors::pieces::message::{Kind, Message, Path, Reader, Step, TextShape, path};
 use crate::vendors::pieces::parts::{
     At, Content, Key, call, content, inner, is_given, is_signed_thought, part_piece, result_content,
@@ -34,7 +34,7 @@ pub(crate) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     }
     // The same reasoning in several places counts once.
     let mut thoughts = None;
-    let reasoning = read_thoughts(message)?;
+    let reasoning = message.fields(THOUGHTS)?;
     let signed = reasoning.iter().any(Option::is_some) && is_signed(message);
     for (name, value) in THOUGHTS.into_iter().zip(reasoning) {
         let Some(value) = value else { continue };
@@ -77,7 +77,7 @@ fn is_signed(message: Object<'_>) -> bool {
 
 /// The single call of the older form. Its name is its id.
 pub(crate) fn function_call<'t>(reader: &mut Reader<'_, 't>, at: Path, function: Value<'t>) -> Result<()> {
-    let called = read_called(function.object("a call, an object")?)?;
+    let called = read_called_tool(function.object("a call, an object")?)?;
     let name = called.name.ok_or_else(|| function.lacks("name"))?;
     call(reader, Some(at), name, Some(name), called.input.value, &[Key(called.input.name)])?;
     Ok(())
@@ -93,10 +93,10 @@ pub(crate) fn tool_calls<'t>(reader: &mut Reader<'_, 't>, at: &[Step], calls: Va
     for (index, value) in calls.list("a list of calls")?.enumerate() {
         let class = read_call(value.object("a call, an object")?)?;
         let id = class.id.ok_or_else(|| value.lacks("id"))?;
-        let inner = class.called.value.ok_or_else(|| value.lacks("function"))?;
-        let called = read_called(inner.object("a call, an object")?)?;
+        let inner = class.tool.value.ok_or_else(|| value.lacks("function"))?;
+        let called = read_called_tool(inner.object("a call, an object")?)?;
         let place = Some(path(at, &[At(index)]));
-        let input = [Key(class.called.name), Key(called.input.name)];
+        let input = [Key(class.tool.name), Key(called.input.name)];
         call(reader, place, id, called.name, called.input.value, &input)?;
     }
     Ok(())

@@ -126,10 +126,10 @@ fn places(
     hints: &Hints,
     sink: &mut DiagnosticSink<'_>,
 ) -> Vec<usize> {
-    let allowance = BreakpointLimit { vendor: RULES.name, free: MAX_BREAKPOINTS, left_out: 0 };
+    let limit = BreakpointLimit { vendor: RULES.name, free: MAX_BREAKPOINTS, left_out: 0 };
     let takes = |at: &usize| matches!(conversation.role(*at), Some(Role::User | Role::Tool));
     let mut places: Vec<usize> = Vec::new();
-    for place in breakpoints(cache, conversation, hints, allowance, sink) {
+    for place in breakpoints(cache, conversation, hints, limit, sink) {
         let place = (0..=place).rev().find(takes);
         places.extend(place.filter(|place| !places.contains(place)));
     }

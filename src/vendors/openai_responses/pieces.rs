@@ -38,7 +38,7 @@ pub(crate) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             Role::Assistant
         }
         ItemKind::FunctionCall | ItemKind::CustomCall => {
-            let called = openai_chat::part::read_called(item)?;
+            let called = openai_chat::part::read_called_tool(item)?;
             let id = call_id.ok_or_else(|| item.value().lacks("call_id"))?;
             let input = called.input;
             call(&mut reader, None, id, called.name, input.value, &[Key(input.name)])?.caller(caller);
