@@ -67,7 +67,10 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     let data = match class.data {
         Data::Text(_) => "text",
         Data::Call(name, _) | Data::Response(name, _) => name,
-        Data::Media(_) => "inlineData inline_data fileData file_data",
+        Data::Media(_) => {
+            let names = ["inlineData", "inline_data", "fileData", "file_data"];
+            names.into_iter().find(|name| part.get(*name).is_some_and(|data| !data.is_null())).unwrap_or_default()
+        }
         Data::Other => "",
     };
     notes.fields(part, &["thought thoughtSignature thought_signature", data]);

@@ -225,7 +225,7 @@ fn read_output(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadF
     match &block {
         Block::Vendor(_) => {}
         Block::Text(_) => notes.fields(part, &["type text"]),
-        _ => notes.fields(part, &["type mime_type data uri"]),
+        _ => notes.fields(part, &["type mime_type", if part.contains_key("data") { "data" } else { "uri" }]),
     }
     reply.add(block, notes);
 }
