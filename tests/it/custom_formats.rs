@@ -150,6 +150,43 @@ fn a_cache_key_depends_on_the_definition() {
     assert_eq!(key(unused), key(Vec::new()), "formats that are not used change nothing");
 }
 
+/// Sessions of Gemini CLI are objects or lines: joined as `gemini-v1` joins them, no message is lost.
+#[test]
+fn a_format_like_that_of_gemini_is_joined_like_it() {
+    let message = |id: &str| json!({ "id": id, "type": "user", "content": format!("hi {id}") });
+    let object = |id: &str| json!({ "sessionId": "s", "messages": [message(id)] }).to_string();
+    let header = json!({ "sessionId": "s" });
+    let formats = custom(Join::Lines, Some(Format::GeminiV1));
+    for (one, two) in [
+        (object("1"), object("2")),
+        (format!("{header}\n{}", message("1")), message("2").to_string()),
+        (format!("{header}\n{}\n", message("1")), object("2")),
+    ] {
+        let blobs = [one.as_bytes(), two.as_bytes()];
+        let done = result("acme-v2", &blobs, &formats, None);
+        assert_eq!((done.tier, done.message_count, done.diagnostics.len()), (Tier::Native, 2, 0));
+        assert_eq!(done.bytes, result("gemini-v1", &blobs, &[], None).bytes);
+        let (graph, commit) = chain("acme-v2", &blobs);
+        let request = PlanRequest {
+            commit,
+            format: Some("generic-v1".to_owned()),
+            cross_family: CrossFamily::Transcode,
+            formats: formats.clone(),
+            ..PlanRequest::default()
+        };
+        let blob_of = |wanted: &str| blobs.into_iter().find(|blob| artifact_ref(blob) == wanted);
+        let turned = materialize(&graph, request, blob_of).unwrap();
+        let text = String::from_utf8(turned.bytes).unwrap();
+        assert_eq!((turned.message_count, turned.diagnostics.len()), (2, 0), "{text}");
+        assert!(text.contains("hi 1") && text.contains("hi 2"), "{text}");
+    }
+    // Its deltas are parts of a file.
+    let file = format!("{header}\n{}\n", message("1"));
+    let format = json!([{ "name": "acme-v2", "join": "lines", "like": "gemini-v1" }]);
+    let args = [json!("acme-v2"), json!(file), json!({ "createdAt": TIME }), format];
+    assert_eq!(call("importTranscript", &args, None).unwrap()["records"][0]["format"], "acme-v2");
+}
+
 #[test]
 fn definitions_are_checked() {
     let refused = |name: &str, join: Join, like: Option<Format>| {
@@ -228,6 +265,8 @@ fn refs_of_other_stores_are_verified_by_the_host() {
         assert_eq!(graph.plan(request.clone()).unwrap().refs, [artifact]);
         assert_eq!(graph.reachable_artifacts(&["ctx-other"]).unwrap(), [artifact]);
         let mut work = Materializer::new(&graph, request.clone(), None).unwrap();
+        (Join::Bytes, Format::GeminiV1),
+        (Join::JsonArray, Format::GeminiV1),
         assert_eq!(work.push_verified(blob, Verification::Available).unwrap(), AppendAction::Verify);
         let refused = work.push_verified(blob, Verification::Refused).unwrap_err();
         assert_eq!(refused.code(), Code::BlobMismatch);

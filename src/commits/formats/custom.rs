@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result};
 pub enum Join {
     /// By appending bytes.
     Bytes,
-    /// By appending bytes, with a newline between two deltas if it is missing.
+    /// By appending bytes, with a newline between two deltas if it is missing. Like `gemini-v1`: as `gemini-v1`.
     Lines,
     /// By splicing the items of CBOR arrays under one definite-length header.
     CborArray,
@@ -90,7 +90,8 @@ impl CustomFormat {
             return invalid("name", format!("`{name}` is built in; give the custom format another name"));
         }
         let fits = |like: Format| match join {
-            Join::Bytes | Join::Lines => like.is_appended() || like == Format::GeminiV1,
+            Join::Bytes => like.is_appended(),
+            Join::Lines => like.is_appended() || like == Format::GeminiV1,
             Join::CborArray => like.is_cbor(),
             Join::JsonArray => like.is_appended() || like.is_document(),
         };
@@ -148,8 +149,7 @@ impl<'f> NamedFormat<'f> {
             Self::BuiltIn(format) => format.rule(),
             Self::Custom(format) => match format.join {
                 Join::Bytes => JoinRule::Bytes,
-                Join::Lines if format.like.is_some_and(Format::is_appended) => JoinRule::Records,
-                Join::Lines => JoinRule::Lines,
+                Join::Lines => format.like.map_or(JoinRule::Lines, Format::rule),
                 Join::CborArray => JoinRule::CborArray,
                 Join::JsonArray => JoinRule::JsonArray,
             },
@@ -176,9 +176,9 @@ impl<'f> NamedFormat<'f> {
     pub(crate) fn is_split_like_reader(self) -> bool {
         match self {
             Self::BuiltIn(_) => true,
-            Self::Custom(format) => format.like.is_some_and(|like| {
-                matches!(format.join, Join::Bytes | Join::Lines) && like.is_appended() || like.is_cbor()
-            }),
+            Self::Custom(format) => {
+                format.like.is_some_and(|like| format.join == Join::Bytes || self.rule() == like.rule())
+            }
         }
     }
 
