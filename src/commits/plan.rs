@@ -300,7 +300,7 @@ fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
 const CACHE_CONTEXT: &str = "ctxweave 2026-11-22 materialization, version 1";
 
 /// The version of translations; a new one changes the cache keys of translated results only.
-const TRANSLATION_VERSION: &str = "translation 3";
+const TRANSLATION_VERSION: &str = "translation 4";
 
 /// A key of everything that determines the bytes of the result.
 fn cache_key(plan: &Plan, chain: &[&Record]) -> String {

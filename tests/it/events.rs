@@ -1,4 +1,5 @@
-//! `events-v1`: the events of a live session of Bureau (docs/session-formats.md).
+//! `events-v1`: the events of a live session of Bureau, and the fields of both formats in CBOR
+//! (docs/session-formats.md).
 
 use ctxweave::commits::CommitType;
 use ctxweave::commits::formats::{Format, detect_format};
@@ -91,6 +92,101 @@ fn events_are_turns() {
     assert_eq!(transcript.turns, []);
     let unknown = found.iter().filter(|found| found.code == DiagnosticCode::UnknownRecord).count();
     assert_eq!(unknown, 3, "{found:?}");
+}
+
+/// Each prompt is a turn, next to results too; other adjacent events of one author are one turn.
+#[test]
+fn a_prompt_shares_its_turn_with_nothing() {
+    let result = |id: &str| event(2, "tool_result", json!({ "id": id, "output": "x" }));
+    let prompt = |text: &str| event(2, "prompt", json!({ "content": text }));
+    let answer = |text: &str| event(3, "response", json!({ "content": text }));
+    let events = [prompt("go"), result("9"), result("8"), prompt("on"), prompt("now"), answer("a"), answer("b")];
+    let (transcript, _) = read(Format::EventsV1, &bytes(&events), false);
+    let expected = ["user: go", "user: result 9, result 8", "user: on", "user: now", "assistant: a, b"];
+    assert_eq!(texts(&transcript), expected);
+}
+
+/// The counts of unknown content, without the rest of the message.
+fn unknown(format: Format, file: &[u8]) -> (Vec<String>, String) {
+    let (transcript, found) = read(format, file, false);
+    let kinds = found.iter().filter(|found| found.code == DiagnosticCode::UnknownRecord);
+    let kinds = kinds.map(|found| found.message.split('`').nth(1).unwrap().to_owned()).collect();
+    (kinds, format!("{:?}", transcript.turns))
+}
+
+/// A field that is missing although an event needs it, and one of another type, is never an empty text silently.
+#[test]
+fn fields_are_read_or_reported() {
+    for (kind, content, expected) in [
+        ("prompt", json!({}), vec!["content of a prompt"]),
+        ("prompt", json!({ "content": "" }), vec!["content of a prompt"]),
+        ("prompt", json!({ "content": 7 }), vec!["content of a prompt"]),
+        ("prompt", json!("go"), vec!["event prompt"]),
+        ("response", json!({ "content": null }), vec!["content of a response"]),
+        ("thinking", json!({}), vec!["content of a thinking"]),
+        ("thinking", json!({ "signature": "c2ln" }), vec![]),
+        ("thinking", json!({ "content": "x", "signature": 7 }), vec!["signature of a thinking"]),
+        ("tool_call", json!({}), vec!["name of a tool_call"]),
+        ("tool_call", json!({ "name": "Read" }), vec![]),
+        (
+            "tool_call",
+            json!({ "id": 9, "name": "Read", "server_tool": 1 }),
+            vec!["id of a tool_call", "server_tool of a tool_call"],
+        ),
+        ("tool_call", json!(["Read"]), vec!["event tool_call"]),
+        ("tool_result", json!({ "id": "a" }), vec![]),
+        ("tool_result", json!({ "id": "a", "output": "", "is_error": null }), vec![]),
+        (
+            "tool_result",
+            json!({ "id": "a", "output": ["x"], "is_error": "yes" }),
+            vec!["is_error of a tool_result", "output of a tool_result"],
+        ),
+    ] {
+        let (found, _) = unknown(Format::EventsV1, &bytes(&[event(0, kind, content.clone())]));
+        assert_eq!(found, expected, "{kind} {content}");
+    }
+    // The input of a call is a text of JSON; a map of CBOR is not read.
+    let mut file = Vec::new();
+    let mut out = Encoder::new(&mut file);
+    out.array(1).unwrap().map(2).unwrap().str("type").unwrap().str("tool_call").unwrap().str("tool_call").unwrap();
+    out.map(2).unwrap().str("name").unwrap().str("Read").unwrap();
+    out.str("input").unwrap().map(1).unwrap().str("a").unwrap().u8(1).unwrap();
+    assert_eq!(unknown(Format::EventsV1, &file).0, ["input of a tool_call"]);
+}
+
+/// The same holds for `bureau-agent-v1`.
+#[test]
+fn fields_of_messages_are_read_or_reported() {
+    for (block, expected, read) in [
+        (json!({ "Type": "text", "Text": "x" }), vec![], "Text(\"x\")"),
+        (json!({ "Type": "text", "Text": null }), vec!["Text of a text"], "blocks: []"),
+        (json!({ "Type": "text", "Text": 7 }), vec!["Text of a text"], "blocks: []"),
+        (json!({ "Type": "thinking", "Thinking": {} }), vec!["Content of a thinking"], "blocks: []"),
+        (json!({ "Type": "thinking", "Thinking": { "Signature": "c2ln" } }), vec![], "c2ln"),
+        (json!({ "Type": "thinking", "Thinking": null }), vec!["block thinking"], "blocks: []"),
+        (json!({ "Type": "tool_use", "ToolUse": {} }), vec!["Name of a tool_use"], "ToolCall"),
+        (json!({ "Type": "tool_use", "ServerToolUse": {} }), vec!["block tool_use"], "blocks: []"),
+        (json!({ "Type": "server_tool_use", "ServerToolUse": { "Name": "s" } }), vec![], "server: true"),
+        (
+            json!({ "Type": "tool_use", "ToolUse": { "Name": "s", "Input": {} } }),
+            vec!["Input of a tool_use"],
+            "ToolCall",
+        ),
+        (
+            json!({ "Type": "tool_result", "ToolResult": { "ToolUseID": "a", "Content": [], "IsError": 1 } }),
+            vec!["Content of a tool_result", "IsError of a tool_result"],
+            "ToolResult",
+        ),
+        (json!({ "Type": "tool_result", "ToolResult": { "ToolUseID": "a" } }), vec![], "ToolResult"),
+        (json!({ "Type": "server_tool_result", "ServerToolResult": {} }), vec![], "server: true"),
+        (json!({ "Type": "", "": {} }), vec!["block "], "blocks: []"),
+        (json!({ "Type": "later", "later": {} }), vec!["block later"], "blocks: []"),
+    ] {
+        let message = json!({ "Role": "assistant", "Content": [block] });
+        let (found, turns) = unknown(Format::BureauAgentV1, &bytes(&[message]));
+        assert_eq!(found, expected, "{block}");
+        assert!(turns.contains(read), "{block}: {turns}");
+    }
 }
 
 #[test]

@@ -2,18 +2,15 @@
 
 use std::borrow::Cow;
 
-use minicbor::{Decoder, Encoder};
-use serde_json::{Map, Value};
-
 use super::cbor::Item;
 use super::cbor_array::items;
+use super::cbor_fields::Fields;
 use super::format::{BlobSource, Format};
-use crate::commits::transcript::{
-    ConversionReport, Role, Transcript, Turn, parse_arguments, result_text, type_placeholder,
-};
+use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, result_text, type_placeholder};
 use crate::content::{Block, arguments_text};
 use crate::error::Result;
 use crate::vendors::signature::bare_signature;
+use minicbor::{Decoder, Encoder};
 
 const FORMAT: &str = Format::BureauAgentV1.name();
 
@@ -51,48 +48,23 @@ pub(super) fn read(
 }
 
 fn read_block(block: &Item<'_>, notes: &mut ConversionReport) -> Option<Block<'static>> {
-    let text = |of: Option<&Item<'_>>, key: &str| -> Cow<'static, str> {
-        Cow::Owned(of.and_then(|of| of.get(key)).and_then(Item::text).unwrap_or_default().to_owned())
-    };
     let kind = block.get("Type").and_then(Item::text).unwrap_or_default();
-    let call = |key: &str| {
-        let call = block.get(key);
-        Block::ToolCall {
-            id: text(call, "ID"),
-            name: text(call, "Name"),
-            arguments: Box::new(Cow::Owned(match text(call, "Input") {
-                input if input.is_empty() => Value::Object(Map::new()),
-                input => parse_arguments(&input),
-            })),
-            server: key.starts_with("Server"),
-        }
+    let (content, is_server) = match kind {
+        "text" => (Some(block), false),
+        "thinking" => (block.get("Thinking"), false),
+        "tool_use" => (block.get("ToolUse"), false),
+        "server_tool_use" => (block.get("ServerToolUse"), true),
+        "tool_result" => (block.get("ToolResult"), false),
+        "server_tool_result" => (block.get("ServerToolResult"), true),
+        _ => (None, false),
     };
-    let result = |key: &str| {
-        let result = block.get(key);
-        let output = text(result, "Content");
-        Block::ToolResult {
-            tool_call_id: text(result, "ToolUseID"),
-            content: if output.is_empty() { Vec::new() } else { vec![Block::Text(output)] },
-            is_error: matches!(result.and_then(|result| result.get("IsError")), Some(Item::Bool(true))).then_some(true),
-            server: key.starts_with("Server"),
-        }
-    };
-    Some(match kind {
-        "text" => Block::Text(text(Some(block), "Text")),
-        "tool_use" => call("ToolUse"),
-        "server_tool_use" => call("ServerToolUse"),
-        "tool_result" => result("ToolResult"),
-        "server_tool_result" => result("ServerToolResult"),
-        "thinking" => {
-            let thinking = block.get("Thinking");
-            let signature = Some(text(thinking, "Signature")).filter(|signature| !signature.is_empty());
-            Block::Reasoning { text: text(thinking, "Content"), signature, redacted: false }
-        }
-        other => {
-            notes.unknown(&format!("block {other}"));
-            return None;
-        }
-    })
+    let fields = Fields::of(content, ("block", kind), notes)?;
+    match kind {
+        "text" => fields.text("Text"),
+        "thinking" => fields.reasoning(["Content", "Signature"]),
+        "tool_use" | "server_tool_use" => Some(fields.call(["ID", "Name", "Input"], is_server)),
+        _ => Some(fields.result(["ToolUseID", "Content", "IsError"], is_server)),
+    }
 }
 
 /// The keys of a block in the order of RFC 8949 §4.2.1: by their encoded bytes, so shorter ones first.

@@ -3,15 +3,13 @@
 //! An event has a `timestamp`, a `type`, and a map under the name of its type. Each prompt is a turn; other adjacent events
 //! of one author are one turn.
 
-use std::borrow::Cow;
-
 use minicbor::Decoder;
-use serde_json::{Map, Value};
 
 use super::cbor::Item;
 use super::cbor_array::items;
+use super::cbor_fields::Fields;
 use super::format::{BlobSource, Format};
-use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, parse_arguments};
+use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn};
 use crate::content::Block;
 use crate::error::Result;
 use crate::maps::SortedSet;
@@ -20,14 +18,14 @@ use crate::time::Timestamp;
 const FORMAT: &str = Format::EventsV1.name();
 
 /// The types of events that are part of the conversation.
-const SAID: [&str; 5] = ["prompt", "response", "thinking", "tool_call", "tool_result"];
+const CONVERSATION_TYPES: [&str; 5] = ["prompt", "response", "thinking", "tool_call", "tool_result"];
 
-/// The types of events about the session: nothing that the model said or saw.
-const METADATA: [&str; 3] = ["metric", "system", "error"];
+/// The types of events about the session, which are no part of the conversation.
+const METADATA_TYPES: [&str; 3] = ["metric", "system", "error"];
 
 /// Whether events have this type.
 pub(super) fn knows_type(kind: &str) -> bool {
-    SAID.contains(&kind) || METADATA.contains(&kind) || kind == "output"
+    CONVERSATION_TYPES.contains(&kind) || METADATA_TYPES.contains(&kind) || kind == "output"
 }
 
 pub(super) fn read(
@@ -50,8 +48,9 @@ pub(super) fn read(
             }
             _ => {}
         }
-        let is_prompt = role == Role::User && block.as_text().is_some();
-        match turns.last_mut().filter(|last| last.role == role && !is_prompt) {
+        let is_prompt = |block: &Block<'_>| role == Role::User && block.as_text().is_some();
+        let continues = |last: &Turn| last.role == role && !last.blocks.iter().chain([&block]).any(is_prompt);
+        match turns.last_mut().filter(|last| continues(last)) {
             Some(last) => last.blocks.push(block),
             None => turns.push(Turn { blocks: vec![block], timestamp: time(&event), ..Turn::new(role) }),
         }
@@ -61,39 +60,21 @@ pub(super) fn read(
 
 fn read_event(event: &Item<'_>, notes: &mut ConversionReport) -> Option<(Role, Block<'static>)> {
     let kind = event.get("type").and_then(Item::text).unwrap_or_default();
-    if METADATA.contains(&kind) {
+    if METADATA_TYPES.contains(&kind) {
         return None;
     }
-    let Some(content) = event.get(kind).filter(|_| SAID.contains(&kind)) else {
-        notes.unknown(&format!("event {}", if kind.is_empty() { "without a type" } else { kind }));
-        return None;
-    };
-    let text = |key: &str| -> Cow<'static, str> {
-        Cow::Owned(content.get(key).and_then(Item::text).unwrap_or_default().to_owned())
-    };
-    let is = |key: &str| matches!(content.get(key), Some(Item::Bool(true)));
+    let content = event.get(kind).filter(|_| CONVERSATION_TYPES.contains(&kind));
+    let shown = if kind.is_empty() { "without a type" } else { kind };
+    let mut fields = Fields::of(content, ("event", shown), notes)?;
     Some(match kind {
-        "prompt" => (Role::User, Block::Text(text("content"))),
-        "response" => (Role::Assistant, Block::Text(text("content"))),
-        "thinking" => {
-            let signature = Some(text("signature")).filter(|signature| !signature.is_empty());
-            (Role::Assistant, Block::Reasoning { text: text("content"), signature, redacted: false })
-        }
+        "prompt" => (Role::User, fields.text("content")?),
+        "response" => (Role::Assistant, fields.text("content")?),
+        "thinking" => (Role::Assistant, fields.reasoning(["content", "signature"])?),
         "tool_call" => {
-            let arguments = match text("input") {
-                input if input.is_empty() => Value::Object(Map::new()),
-                input => parse_arguments(&input),
-            };
-            let arguments = Box::new(Cow::Owned(arguments));
-            let call = Block::ToolCall { id: text("id"), name: text("name"), arguments, server: is("server_tool") };
-            (Role::Assistant, call)
+            let is_server = fields.flag("server_tool");
+            (Role::Assistant, fields.call(["id", "name", "input"], is_server))
         }
-        _ => {
-            let output = text("output");
-            let content = if output.is_empty() { Vec::new() } else { vec![Block::Text(output)] };
-            let is_error = is("is_error").then_some(true);
-            (Role::User, Block::ToolResult { tool_call_id: text("id"), content, is_error, server: false })
-        }
+        _ => (Role::User, fields.result(["id", "output", "is_error"], false)),
     })
 }
 

@@ -26,6 +26,7 @@ pub(crate) mod append;
 mod bureau;
 mod cbor;
 mod cbor_array;
+mod cbor_fields;
 pub(crate) mod claude;
 mod codec;
 pub(crate) mod codex;
