@@ -36,7 +36,7 @@ pub fn short_ref(artifact_ref: &str) -> Result<String> {
     match RefForm::of(artifact_ref) {
         Some(RefForm::Full(digits)) => Ok(format!("{SHORT_PREFIX}{}", digits.get(..SHORT_DIGITS).unwrap_or(digits))),
         Some(RefForm::Short(_)) => Ok(artifact_ref.to_owned()),
-        Some(RefForm::Foreign(_)) | None => Err(invalid_ref(artifact_ref, "artifact_ref")),
+        Some(RefForm::Foreign(_)) | None => Err(invalid_ref(artifact_ref, "artifact_ref", "")),
     }
 }
 
@@ -49,14 +49,14 @@ pub(crate) fn normalized(artifact_ref: &str) -> String {
 }
 
 /// Bytes of the longest ref of another store.
-const MAX_FOREIGN: usize = 512;
+const MAX_FOREIGN_REF_BYTES: usize = 512;
 
 /// The forms of a ref: two of this crate, with their hex digits, and those of other stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefForm<'r> {
     Full(&'r str),
     Short(&'r str),
-    /// A scheme, `:` or `-`, and a text that only its store can verify.
+    /// A scheme as in URLs, `:` and a text; or `art-` and a text that is not 12 digits. Only its store can verify it.
     Foreign(&'r str),
 }
 
@@ -74,15 +74,19 @@ impl<'r> RefForm<'r> {
         {
             return Some(Self::Short(digits));
         }
-        let (scheme, rest) = text.split_once([':', '-'])?;
-        let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'_'));
-        let is_foreign = is_scheme
-            && !FULL_PREFIX.strip_suffix(':').is_some_and(|own| scheme.eq_ignore_ascii_case(own))
+        let (scheme, rest) = text.split_once(if text.starts_with(SHORT_PREFIX) { '-' } else { ':' })?;
+        let is_foreign = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+            && !scheme.eq_ignore_ascii_case("blake3")
             && !rest.is_empty()
-            && text.len() <= MAX_FOREIGN
+            && text.len() <= MAX_FOREIGN_REF_BYTES
             && rest.bytes().all(|byte| byte.is_ascii_graphic());
         is_foreign.then_some(Self::Foreign(text))
+    }
+
+    /// Whether the ref may be a damaged one of this crate, so that a blob with another hash must not be used unverified.
+    pub(crate) fn may_be_short(self) -> bool {
+        matches!(self, Self::Short(_)) || matches!(self, Self::Foreign(text) if text.starts_with(SHORT_PREFIX))
     }
 
     /// The prefix of the full refs that it matches; a ref of another store unchanged.
@@ -104,9 +108,11 @@ impl<'r> RefForm<'r> {
     }
 }
 
-pub(crate) fn invalid_ref(text: &str, path: &str) -> Error {
-    let message =
-        format!("`{path}` is `{text}`; it must be `blake3:` and 64 hex digits, the digits alone, or `art-` and 12");
+/// The error for an invalid ref; `advice` continues the list of valid forms.
+pub(crate) fn invalid_ref(text: &str, path: &str, advice: &str) -> Error {
+    let message = format!(
+        "`{path}` is `{text}`; it must be `blake3:` and 64 hex digits, the digits alone, or `art-` and 12{advice}"
+    );
     Error::new(Code::InvalidInput, message).with("path", path).with("artifactRef", text)
 }
 

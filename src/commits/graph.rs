@@ -8,8 +8,8 @@ use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::commits::artifact::RefForm;
-use crate::commits::record::{RECORD_VERSION, Record, required_time};
+use crate::commits::artifact::{RefForm, invalid_ref};
+use crate::commits::record::{Origin, RECORD_VERSION, Record, required_time};
 use crate::error::{Code, Error, Result};
 use crate::json::quoted;
 use crate::limits::{self, Limits};
@@ -33,7 +33,7 @@ use crate::time::Timestamp;
 pub struct CommitGraph {
     records: Vec<Record>,
     by_id: SortedMap<String, usize>,
-    /// The full artifact refs, each with the first commit that has it.
+    /// The full artifact refs and those of other stores, each with the first commit that has it.
     by_artifact: SortedMap<String, usize>,
     /// By the parent's id, including parents that are not in the graph yet: an import may add them later.
     children: Lists,
@@ -105,6 +105,7 @@ impl CommitGraph {
     /// Those of [`CommitGraph::checkpoint`].
     pub fn checkpoint_after(&mut self, record: Record, parent_stored: bool) -> Result<&Record> {
         changeable(&record)?;
+        record.check_ref(Origin::Request)?;
         required_time("created_at", &record.created_at)?;
         let named = record.id.clone();
         let record = Record { artifact_ref: self.resolve_artifact(&record.artifact_ref)?, ..record }.seal();
@@ -151,7 +152,7 @@ impl CommitGraph {
         if let (Some(principal), Some(time)) = (&record.provenance.principal, record.time()) {
             self.timelines.or_default(principal.clone()).or_default(time).push(at);
         }
-        if let Some(form @ RefForm::Full(_)) = RefForm::of(&record.artifact_ref) {
+        if let Some(form @ (RefForm::Full(_) | RefForm::Foreign(_))) = RefForm::of(&record.artifact_ref) {
             self.by_artifact.or_insert(form.full_prefix(), at);
         }
         if record.lacks_summary() {
@@ -455,29 +456,27 @@ impl CommitGraph {
         Ok(refs.into_iter().collect())
     }
 
-    /// The full ref of a record's blob; the short one if no record has the full one.
+    /// The full ref of a record's blob; the short one if no record has the full one. One of another store is unchanged.
     pub(crate) fn full_ref(&self, record: &Record) -> Result<String> {
-        if let Some(RefForm::Foreign(text)) = RefForm::of(&record.artifact_ref) {
-            return Ok(text.to_owned());
-        }
         match self.resolve_artifact(&record.artifact_ref) {
             Err(error) if error.code() == Code::ArtifactNotFound => Ok(record.artifact_ref.clone()),
             other => other.map_err(|error| error.with("commitId", record.id.as_str())),
         }
     }
 
-    /// The full ref of a ref: a short one resolves to the only artifact of the graph that it matches.
+    /// The full ref of a ref: a short one resolves to the only artifact of the graph that it matches. One of another
+    /// store that the graph has is returned unchanged.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for an invalid ref, [`Code::ArtifactNotFound`] and [`Code::AmbiguousRef`] for a short
-    /// one.
+    /// [`Code::InvalidInput`] for an invalid ref; [`Code::ArtifactNotFound`] for a ref that no commit has, unless it is
+    /// a full one; [`Code::AmbiguousRef`] for a short one.
     pub fn resolve_artifact(&self, artifact_ref: &str) -> Result<String> {
-        let form = RefForm::of(artifact_ref)
-            .filter(|form| !matches!(form, RefForm::Foreign(_)))
-            .ok_or_else(|| crate::commits::artifact::invalid_ref(artifact_ref, "artifact_ref"))?;
+        let form = RefForm::of(artifact_ref).ok_or_else(|| invalid_ref(artifact_ref, "artifact_ref", ""))?;
         let prefix = form.full_prefix();
-        if matches!(form, RefForm::Full(_)) {
-            return Ok(prefix);
+        match form {
+            RefForm::Full(_) => return Ok(prefix),
+            RefForm::Foreign(_) if self.by_artifact.contains_key(&prefix) => return Ok(prefix),
+            _ => {}
         }
         let from = self.by_artifact.at_least(&prefix);
         let candidates: Vec<&str> = from.map(|(full, _)| full.as_str()).take_while(|full| form.names(full)).collect();

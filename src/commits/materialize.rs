@@ -177,10 +177,10 @@ impl Materializer {
         let Some(part) = self.parts.get(self.next) else { return Err(self.missing()) };
         let source = part.source();
         limits::check("blobBytes", blob.len(), self.limits.blob_bytes).map_err(|error| source.about(error))?;
-        match part.verify(blob, verification)? {
-            Verified::Known => {}
-            Verified::Unknown(finding) => self.diagnostics.push(finding),
-            Verified::Asked => return Ok(AppendAction::Verify),
+        match part.check(blob, verification)? {
+            BlobCheck::Passed => {}
+            BlobCheck::Unverified(finding) => self.diagnostics.push(finding),
+            BlobCheck::NeedsCaller => return Ok(AppendAction::Verify),
         }
         let newline = matches!(&self.mode, JoinMode::Append { rule, last, .. }
             if *rule != JoinRule::Bytes && needs_newline(*last, blob));
@@ -306,49 +306,59 @@ impl PlannedBlob {
         }
     }
 
-    /// Whether the blob is that of the ref.
-    fn verify(&self, blob: &[u8], verification: Verification) -> Result<Verified> {
-        let actual = artifact_ref(blob);
+    /// Checks that the blob is that of the ref. The caller's answer is final, so a blob is hashed once at most.
+    fn check(&self, blob: &[u8], verification: Verification) -> Result<BlobCheck> {
         let form = RefForm::of(&self.artifact_ref);
-        if form.is_some_and(|named| named.names(&actual)) {
-            return Ok(Verified::Known);
-        }
-        match (verification, form) {
-            (Verification::Available, Some(RefForm::Foreign(_) | RefForm::Short(_))) => return Ok(Verified::Asked),
-            (Verification::Confirmed, Some(RefForm::Foreign(_) | RefForm::Short(_))) => return Ok(Verified::Known),
-            (Verification::Unavailable, Some(RefForm::Foreign(_))) => {
+        let may_be_short = form.is_some_and(RefForm::may_be_short);
+        let is_foreign = matches!(form, Some(RefForm::Foreign(_)));
+        match verification {
+            Verification::Confirmed if is_foreign || may_be_short => return Ok(BlobCheck::Passed),
+            Verification::Refused if is_foreign || may_be_short => return Err(self.rejected()),
+            Verification::Available if is_foreign => return Ok(BlobCheck::NeedsCaller),
+            Verification::Unavailable if is_foreign && !may_be_short => {
                 let message = format!(
                     "the ref `{}` is of another store, so its blob was used unverified; pass `verifyArtifact`",
                     self.artifact_ref
                 );
                 let finding = Diagnostic::new(DiagnosticCode::ArtifactUnverified, Severity::Warning, message);
-                return Ok(Verified::Unknown(self.source().place(finding)));
+                return Ok(BlobCheck::Unverified(self.source().place(finding)));
             }
             _ => {}
         }
-        let advice = match form {
-            Some(RefForm::Short(_)) if verification == Verification::Unavailable => {
-                "fetch it again, or pass `verifyArtifact` if the ref is of another store"
-            }
-            _ => "fetch it again",
-        };
+        let actual = artifact_ref(blob);
+        if form.is_some_and(|named| named.names(&actual)) {
+            return Ok(BlobCheck::Passed);
+        }
+        if may_be_short && verification == Verification::Available {
+            return Ok(BlobCheck::NeedsCaller);
+        }
+        let advice = if may_be_short { ", or pass `verifyArtifact` if the ref is of another store" } else { "" };
         let message = format!(
-            "the blob for commit `{}` has the ref `{actual}`, not `{}`; {advice}",
+            "the blob for commit `{}` has the ref `{actual}`, not `{}`; fetch it again{advice}",
             self.commit, self.artifact_ref
         );
         let error = Error::new(Code::BlobMismatch, message);
         Err(self.source().about(error).with("actualRef", actual))
     }
+
+    /// The error for a blob that the caller did not confirm.
+    fn rejected(&self) -> Error {
+        let message = format!(
+            "`verifyArtifact` rejected the blob of `{}` for commit `{}`; fetch it again",
+            self.artifact_ref, self.commit
+        );
+        self.source().about(Error::new(Code::BlobMismatch, message))
+    }
 }
 
-/// The result of verifying a blob.
-enum Verified {
+/// The result of checking a blob against its ref.
+enum BlobCheck {
     /// It is that of the ref.
-    Known,
-    /// It cannot be known, which is reported.
-    Unknown(Diagnostic),
-    /// The caller can find out.
-    Asked,
+    Passed,
+    /// Nothing can verify it, which is reported.
+    Unverified(Diagnostic),
+    /// The caller has to verify it.
+    NeedsCaller,
 }
 
 /// Materializes at once, from blobs that are all available.

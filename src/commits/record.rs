@@ -288,12 +288,18 @@ impl Record {
             id_like("id", &self.id)?;
         }
         self.parent.as_deref().map_or(Ok(()), |parent| id_like("parent", parent))?;
-        match RefForm::of(&self.artifact_ref) {
-            Some(RefForm::Full(_) | RefForm::Short(_)) => Ok(()),
-            // Only its own store makes such a ref.
-            Some(RefForm::Foreign(_)) if origin == Origin::Stored => Ok(()),
-            _ => Err(invalid_ref(&self.artifact_ref, "artifact_ref")),
-        }
+        self.check_ref(origin)
+    }
+
+    /// Checks the form of the ref. Only an import may have one of another store.
+    pub(crate) fn check_ref(&self, origin: Origin) -> Result<()> {
+        let advice = match RefForm::of(&self.artifact_ref) {
+            Some(RefForm::Full(_) | RefForm::Short(_)) => return Ok(()),
+            Some(RefForm::Foreign(_)) if origin == Origin::Stored => return Ok(()),
+            _ if origin == Origin::Stored => "; for another store `scheme:text` or `art-text`",
+            _ => "",
+        };
+        Err(invalid_ref(&self.artifact_ref, "artifact_ref", advice))
     }
 
     /// The record as JSON text on one line: the fields of version 1 in the order of the data model, then the others.

@@ -291,7 +291,8 @@ fn short_refs_are_resolved_when_unambiguous() {
     let error = host.graph.resolve_artifact(&short).unwrap_err();
     assert_eq!(error.code(), Code::AmbiguousRef);
     assert_eq!(error.details()["candidates"].as_array().unwrap().len(), 2);
-    assert_eq!(code(host.graph.resolve_artifact("sha256:0")), Code::InvalidInput);
+    assert_eq!(code(host.graph.resolve_artifact("sha256:0")), Code::ArtifactNotFound);
+    assert_eq!(code(host.graph.resolve_artifact("sha256")), Code::InvalidInput);
 }
 
 /// Every incoming blob is hashed before it is used: `blob_mismatch`, `blob_missing`.

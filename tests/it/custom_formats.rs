@@ -260,7 +260,7 @@ fn foreign(artifact: &str) -> (CommitGraph, PlanRequest) {
 #[test]
 fn refs_of_other_stores_are_verified_by_the_host() {
     let blob = b"{\"role\":\"user\",\"content\":\"x\"}\n";
-    for artifact in ["sha256:0a", "art-9f8e7d6c5b4a", "art-7", "s3-bucket/key", "ipfs:Qm1"] {
+    for artifact in ["sha256:0a", "art-9f8e7d6c5b4a", "art-7", "art-doc:7", "urn:uuid:1-2", "ipfs:Qm1"] {
         let (graph, request) = foreign(artifact);
         assert_eq!(graph.plan(request.clone()).unwrap().refs, [artifact]);
         assert_eq!(graph.reachable_artifacts(&["ctx-other"]).unwrap(), [artifact]);
@@ -269,12 +269,16 @@ fn refs_of_other_stores_are_verified_by_the_host() {
         (Join::JsonArray, Format::GeminiV1),
         assert_eq!(work.push_verified(blob, Verification::Available).unwrap(), AppendAction::Verify);
         let refused = work.push_verified(blob, Verification::Refused).unwrap_err();
-        assert_eq!(refused.code(), Code::BlobMismatch);
+        assert_eq!((refused.code(), &refused.details()["artifactRef"]), (Code::BlobMismatch, &json!(artifact)));
+        // A ref of another store is not compared with a hash.
+        let expected =
+            format!("`verifyArtifact` rejected the blob of `{artifact}` for commit `ctx-other`; fetch it again");
+        assert_eq!((refused.message(), refused.details().get("actualRef")), (expected.as_str(), None));
         assert_eq!(work.push_verified(blob, Verification::Confirmed).unwrap(), AppendAction::Append);
         assert_eq!(work.finish().unwrap().diagnostics, []);
         let unverified = materialize(&graph, request, |_| Some(blob.as_slice()));
-        if artifact == "art-9f8e7d6c5b4a" {
-            // It has the short form of a ref, so the blob may be damaged.
+        if artifact.starts_with("art-") {
+            // It may be a damaged short ref, or the blob of a short ref may be damaged.
             let error = unverified.unwrap_err();
             assert_eq!(error.code(), Code::BlobMismatch);
             assert!(error.message().contains("verifyArtifact"), "{error}");
@@ -299,7 +303,10 @@ fn refs_of_other_stores_are_verified_by_the_host() {
 
 #[test]
 fn other_texts_are_no_refs() {
-    for artifact in ["blake3:00", "plain", "", "a b:c", ":x", "1:x", "x:", "x:y z"] {
+    let uuids = ["a1b2c3d4-0000-4000-8000-000000000000", "12345678-0000-4000-8000-000000000000"];
+    let others =
+        ["blake3:00", "Blake3:00", "plain", "", "a b:c", ":x", "1:x", "x:", "x:y z", "x_y:z", "art-", "s3-a/b"];
+    for artifact in others.into_iter().chain(uuids) {
         let mut graph = CommitGraph::default();
         let line = json!({ "id": "ctx-other", "version": 1, "commit_type": "delta", "artifact_ref": artifact,
             "format": "generic-v1", "created_at": TIME });
@@ -327,3 +334,26 @@ proptest! {
         prop_assert_eq!(read, json!(items));
     }
 }
+        let found = &report.diagnostics[0].message;
+        assert!(artifact.is_empty() || found.contains("for another store `scheme:text` or `art-text`"), "{found}");
+#[test]
+fn refs_of_other_stores_resolve_if_the_graph_has_them() {
+    for artifact in ["sha256:0a", "art-7", "aa:1", "zz:1", "art-9f8e7d6c5b4a"] {
+        let (mut graph, _) = foreign(artifact);
+        let is_short = artifact == "art-9f8e7d6c5b4a";
+        assert_eq!(graph.resolve_artifact(artifact).ok().as_deref(), Some(artifact).filter(|_| !is_short));
+        for missing in ["sha256:0b", "art-8", "art-0123456789ab"] {
+            let error = graph.resolve_artifact(missing).unwrap_err();
+            assert_eq!((error.code(), &error.details()["artifactRef"]), (Code::ArtifactNotFound, &json!(missing)));
+        }
+        assert_eq!(graph.resolve_artifact("12345678-1").unwrap_err().code(), Code::InvalidInput);
+        // They are no candidates for a short ref.
+        let full = artifact_ref(b"blob");
+        graph.checkpoint(Record::new(CommitType::Delta, &full, "generic-v1", TIME)).unwrap();
+        assert_eq!(graph.resolve_artifact(&short_ref(&full).unwrap()).unwrap(), full);
+        // A known one still names no blob of a new commit.
+        let again = graph.checkpoint(Record::new(CommitType::Delta, artifact, "generic-v1", TIME)).unwrap_err();
+        assert_eq!(again.code(), if is_short { Code::ArtifactNotFound } else { Code::InvalidInput });
+    }
+}
+
