@@ -10,13 +10,12 @@ use serde_json::Value;
 
 use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::{
-    BlobSource, Concatenator, Continuation, CustomFormat, Format, JoinRule, NamedFormat, generic, write_part,
+    BlobSource, Concatenator, Continuation, CustomFormat, Format, JoinRule, NamedFormat, generic, read_json, write_part,
 };
 use crate::commits::record::{CommitType, Provenance, Record, Trigger, required_time};
 use crate::commits::transcript::ConversionReport;
 use crate::commits::translate::count_blob;
 use crate::error::{Code, Diagnostic, Error, Result};
-use crate::json::Document;
 use crate::limits::{self, Limits};
 
 /// The common fields of all commits of a session, and their schedule.
@@ -366,7 +365,8 @@ impl Checkpointer {
 fn plain_message(message: &[u8]) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
     let invalid =
         |reason: &str| Error::new(Code::InvalidInput, format!("the message {reason}")).with("path", "message");
-    let document = Document::read(message, &[])?;
+    let text = std::str::from_utf8(message).map_err(|_| invalid("is not UTF-8"))?;
+    let document = read_json(text, "the message").map_err(|error| error.with("path", "message"))?;
     let Ok(Value::Object(fields)) = document.root().to_json() else { return Err(invalid("is not an object")) };
     let mut notes = ConversionReport::default();
     let turn = generic::turn(&fields, &mut notes).filter(|turn| !turn.blocks.is_empty());

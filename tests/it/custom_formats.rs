@@ -84,6 +84,36 @@ fn deltas_are_joined_as_the_format_states() {
     }
 }
 
+/// Nothing of a blob is a request, so no error calls it one.
+#[test]
+fn errors_about_a_json_array_name_the_blob() {
+    let deep = "[".repeat(2000) + &"]".repeat(2000);
+    for (wrong, code, expected) in [
+        (b"[1".as_slice(), Code::InvalidBlob, "as `acme-v2`: it is not JSON: expected"),
+        (b"[1] 2", Code::InvalidBlob, "as `acme-v2`: it has trailing data after the JSON value at byte 3"),
+        (b"[1],[2]", Code::InvalidBlob, "as `acme-v2`: it has trailing data"),
+        (deep.as_bytes(), Code::LimitExceeded, "jsonDepth"),
+    ] {
+        let (graph, commit) = chain("acme-v2", &[wrong]);
+        let request =
+            PlanRequest { commit: commit.clone(), formats: custom(Join::JsonArray, None), ..PlanRequest::default() };
+        let error = materialize(&graph, request, |_| Some(wrong)).unwrap_err();
+        assert_eq!((error.code(), &error.details()["commitId"]), (code, &json!(commit)));
+        assert!(error.message().contains(expected) && !error.message().contains("request"), "{error}");
+    }
+    let options = CheckpointerOptions::new("bureau-agent-v1");
+    let mut session = Checkpointer::new(options, &Limits::default()).unwrap();
+    for (message, expected) in [
+        (b"{\"role\":".as_slice(), "the message is not JSON: expected"),
+        (b"{}{}", "the message has trailing data after the JSON value at byte 2"),
+        (b"{\"\xff\":1}", "the message is not UTF-8"),
+    ] {
+        let error = session.push(message).unwrap_err();
+        assert_eq!((error.code(), &error.details()["path"]), (Code::InvalidInput, &json!("message")));
+        assert!(error.message().starts_with(expected), "{error}");
+    }
+}
+
 #[test]
 fn the_reader_of_a_built_in_format_applies() {
     let line = |text: &str| json!({ "role": "user", "content": text }).to_string();

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::commits::transcript::within;
 use crate::content::Vendor;
 use crate::error::{Code, Diagnostic, Error, Result};
-use crate::json::quoted;
+use crate::json::{Document, quoted};
 
 /// The first bytes of compressed files, the compression, and a command that decompresses them.
 const COMPRESSIONS: [(&[u8], &str, &str); 2] =
@@ -214,6 +214,18 @@ fn unknown_format(name: &str) -> Error {
     let expected: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
     let message = format!("unknown format `{name}`; use one of {}", quoted(&expected));
     Error::new(Code::UnknownValue, message).with("path", "format").with("value", name).with("expected", expected)
+}
+
+/// Reads a JSON text that the caller did not pass as a request; `what` is its name in errors.
+///
+/// # Errors
+/// [`Code::InvalidInput`] if the text is not one JSON value, [`Code::LimitExceeded`] if it is too deep.
+pub(crate) fn read_json<'t>(text: &'t str, what: &str) -> Result<Document<'t>> {
+    let (document, end) = Document::read_first(text).map_err(|stopped| stopped.error(text, what))?;
+    if text.get(end..).unwrap_or_default().trim_ascii().is_empty() {
+        return Ok(document);
+    }
+    Err(Error::new(Code::InvalidInput, format!("{what} has trailing data after the JSON value at byte {end}")))
 }
 
 /// The source of a blob, for errors and diagnostics. Unknown fields are empty.

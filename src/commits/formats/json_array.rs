@@ -1,8 +1,8 @@
 //! Joins JSON arrays: the items of each are spliced verbatim into one array (docs/session-formats.md).
 
-use crate::commits::formats::BlobSource;
-use crate::error::Result;
-use crate::json::{Document, append_compact};
+use crate::commits::formats::{BlobSource, read_json};
+use crate::error::{Code, Result};
+use crate::json::append_compact;
 
 /// Appends the items of a delta. White space around the array is dropped; null and nothing count as an empty array.
 pub(super) fn splice(out: &mut Vec<u8>, blob: &[u8], format: &str, source: BlobSource<'_>) -> Result<()> {
@@ -30,7 +30,7 @@ pub(super) fn to_lines(blob: &[u8], format: &str, source: BlobSource<'_>) -> Res
     if items(text, format, source)?.is_empty() {
         return Ok(lines);
     }
-    let document = Document::read(text.as_bytes(), &[])?;
+    let document = read_json(text, "it")?;
     for item in document.root().as_list().into_iter().flatten() {
         append_compact(&mut lines, document.json(item));
         lines.push(b'\n');
@@ -48,7 +48,10 @@ fn items<'b>(text: &'b str, format: &str, source: BlobSource<'_>) -> Result<&'b 
     if matches!(text, "" | "null") {
         return Ok("");
     }
-    let document = Document::read(text.as_bytes(), &[]).map_err(|error| source.invalid(format, error.message()))?;
+    let document = read_json(text, "it").map_err(|error| match error.code() {
+        Code::LimitExceeded => source.about(error),
+        _ => source.invalid(format, error.message()),
+    })?;
     let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match inner.filter(|_| document.root().as_list().is_some()) {
         Some(inner) => Ok(inner.trim_ascii()),

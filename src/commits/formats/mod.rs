@@ -57,5 +57,6 @@ pub use custom::{CustomFormat, Join};
 pub(crate) use custom::{JoinRule, NamedFormat};
 pub use detect::detect_format;
 pub(crate) use detect::detect_with_line;
+pub(crate) use format::read_json;
 pub use format::{BlobSource, Format};
 pub(crate) use gemini_join::{is_lines as is_gemini_lines, to_incremental_lines, to_lines as gemini_lines};
