@@ -6,7 +6,7 @@ use crate::commits::formats::{CustomFormat, NamedFormat};
 use crate::commits::graph::CommitGraph;
 use crate::commits::id::{derive, is_id};
 use crate::commits::record::{CommitType, Record, Trigger};
-use crate::commits::translate::{CrossFamily, unknown_format, unknown_target};
+use crate::commits::translate::{CrossFamily, unknown_target, unreadable_format};
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 
 /// The format of a new conversation if the request names none.
@@ -265,10 +265,13 @@ pub(crate) fn plan_chain(
 
 /// Findings about the formats of a translation that cannot be read or written.
 fn unreadable(plan: &Plan) -> Vec<Diagnostic> {
-    let is_read = |name: &str| plan.format_named(name).is_some_and(|format| format.reader().is_some());
-    let of_steps = plan.included().filter(|step| !is_read(&step.format));
-    let mut found: Vec<Diagnostic> =
-        of_steps.map(|step| unknown_format(&step.format, &format!(" of commit `{}`", step.id))).collect();
+    let mut found = Vec::new();
+    for step in plan.included() {
+        let format = plan.format_named(&step.format);
+        if format.and_then(NamedFormat::reader).is_none() {
+            found.push(unreadable_format(&step.format, &format!(" of commit `{}`", step.id), format.is_some()));
+        }
+    }
     if plan.format_named(&plan.format).and_then(NamedFormat::built_in).is_none() {
         found.push(unknown_target(&plan.format));
     }

@@ -6,7 +6,7 @@
 //! 2. `fields`: another version of the same family; the fields are mapped.
 //! 3. `transcode`, on request: another family; its turns are written as turns.
 //! 4. `rendering`: another family; one user message narrates it.
-//! 5. `raw`: an unknown format; one message holds the artifact itself with a description.
+//! 5. `raw`: a format without a reader; one message holds the artifact itself with a description.
 //!
 //! Consecutive deltas of one format are read together, so that a call and its result in the next delta are a pair.
 
@@ -268,9 +268,12 @@ pub(crate) fn unknown_target(format: &str) -> Diagnostic {
     Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message)
 }
 
-/// The diagnostic for an unknown format of a delta; `of` names the delta.
-pub(crate) fn unknown_format(format: &str, of: &str) -> Diagnostic {
-    let message = format!("the format `{format}`{of} is unknown; its blob is returned unchanged, with a description");
+/// The diagnostic for a format of a delta that cannot be read; `of` names the delta. A registered one has no reader.
+pub(crate) fn unreadable_format(format: &str, of: &str, is_registered: bool) -> Diagnostic {
+    let (reason, advice) =
+        if is_registered { ("has no reader", "; register it with `like`") } else { ("is unknown", "") };
+    let message =
+        format!("the format `{format}`{of} {reason}; its blob is returned unchanged, with a description{advice}");
     Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message)
 }
 
@@ -341,7 +344,9 @@ impl Output {
     ) -> Result<Tier> {
         let from = options.readable(first.format);
         if from.is_none() {
-            diagnostics.extend(run.iter().map(|part| part.source.place(unknown_format(part.format, ""))));
+            let is_registered = options.format(first.format).is_some();
+            let finding = || unreadable_format(first.format, "", is_registered);
+            diagnostics.extend(run.iter().map(|part| part.source.place(finding())));
         }
         let (target, joined, continuation, first_seed) = match self {
             Self::Markdown(text) => {
@@ -694,7 +699,7 @@ fn raw(part: &Delta<'_>) -> String {
     let mut lines = vec![
         format!("# Context in the format `{}`", render::one_line(part.format)),
         String::new(),
-        "What follows is the stored artifact as it is: its format is not known here.".to_owned(),
+        "What follows is the stored artifact as it is: its format cannot be read here.".to_owned(),
         String::new(),
     ];
     let facts =

@@ -187,6 +187,70 @@ fn a_format_like_that_of_gemini_is_joined_like_it() {
     let object = |id: &str| json!({ "sessionId": "s", "messages": [message(id)] }).to_string();
     let header = json!({ "sessionId": "s" });
     let formats = custom(Join::Lines, Some(Format::GeminiV1));
+#[test]
+fn a_single_delta_of_an_unknown_format_is_unchanged() {
+    for blob in [&b"\x00\xff"[..], b"text", b""] {
+        let done = result("odd-v1", &[blob], &[], None);
+        assert_eq!((done.tier, done.format.as_str(), done.bytes.as_slice()), (Tier::Native, "odd-v1", blob));
+        assert_eq!(done.diagnostics, []);
+    }
+    // Several cannot be joined, and the result is not labeled as what it is not.
+    let two = result("odd-v1", &[b"a", b"b"], &[], None);
+    assert_eq!((two.tier, two.format.as_str()), (Tier::Raw, "markdown"));
+    let codes: Vec<DiagnosticCode> = two.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(codes, [DiagnosticCode::UnknownFormat; 3]);
+    // A registered format has no writer.
+    let mixed =
+        result("generic-v1", &[b"{\"role\":\"user\",\"content\":\"x\"}"], &custom(Join::Lines, None), Some("acme-v2"));
+    assert_eq!((mixed.tier, mixed.format.as_str()), (Tier::Rendering, "markdown"));
+}
+
+/// A registered format without `like` is known; what it lacks is a reader.
+#[test]
+fn a_format_without_a_reader_is_reported_as_such() {
+    for (formats, expected) in [
+        (Vec::new(), ["`acme-v2`", "is unknown; its blob is returned unchanged, with a description"]),
+        (
+            custom(Join::Lines, None),
+            ["`acme-v2`", "has no reader; its blob is returned unchanged, with a description; register it with `like`"],
+        ),
+    ] {
+        let (graph, commit) = chain("acme-v2", &[b"x"]);
+        let format = Some("generic-v1".to_owned());
+        let plan = graph.plan(PlanRequest { commit, format, formats: formats.clone(), ..PlanRequest::default() });
+        let limits = Limits::default();
+        let options = TranslateOptions {
+            cross_family: CrossFamily::Render,
+            through_compactions: false,
+            limits: &limits,
+            counter: &Heuristic,
+            formats: &formats,
+        };
+        let delta = Delta { format: "acme-v2", blob: b"x", source: Default::default(), summary: None, time: None };
+        let done = translate(&[delta], "generic-v1", &options).unwrap();
+        assert_eq!(done.tier, Tier::Raw);
+        for found in [&plan.unwrap().diagnostics, &done.diagnostics] {
+            assert_eq!((found.len(), found[0].code), (1, DiagnosticCode::UnknownFormat));
+            assert!(expected.iter().all(|part| found[0].message.contains(part)), "{}", found[0].message);
+            assert!(found[0].message.ends_with(expected[1]), "{}", found[0].message);
+        }
+        let text = String::from_utf8(done.bytes).unwrap();
+        assert!(text.contains("its format cannot be read here"), "{text}");
+    }
+}
+
+#[test]
+fn a_cache_key_depends_on_the_definition() {
+    let (graph, commit) = chain("acme-v2", &[b"[1]", b"[2]"]);
+    let key = |formats: Vec<CustomFormat>| {
+        graph.plan(PlanRequest { commit: commit.clone(), formats, ..PlanRequest::default() }).unwrap().cache_key
+    };
+    let keys = [Vec::new(), custom(Join::Lines, None), custom(Join::JsonArray, None)].map(key);
+    assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2], "{keys:?}");
+    let unused = vec![CustomFormat::new("other", Join::Bytes, None).unwrap()];
+    assert_eq!(key(unused), key(Vec::new()), "formats that are not used change nothing");
+}
+
     for (one, two) in [
         (object("1"), object("2")),
         (format!("{header}\n{}", message("1")), message("2").to_string()),
