@@ -22,7 +22,7 @@ use crate::commits::transcript::Transcript;
 use crate::commits::translate::{CrossFamily, Delta, Materialized, TranslateOptions, translate};
 use crate::commits::walk::ChainWalk;
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::json::{self, Document, JsonWriter, Object, Value, bytes_reference, refuse_unknown};
+use crate::json::{self, Document, JsonWriter, Object, Value, bytes_reference, quoted, refuse_unknown};
 use crate::limits::{self, Limits};
 use crate::time::Timestamp;
 
@@ -217,16 +217,19 @@ fn not_null(value: Value<'_>) -> Option<Value<'_>> {
 
 /// Reads `{ name, join, like? }`.
 fn custom_format(format: Value<'_>) -> Result<CustomFormat> {
-    let fields = format.object("a format, an object with `name` and `join`")?;
-    let mut diagnostics = Vec::new();
-    fields.report_unknown(&["name", "join", "like"], &mut diagnostics);
-    refuse_unknown(&diagnostics)?;
+    let fields = format.object("a format, an object with `name` and `join`")?.only(&["name", "join", "like"])?;
+    let at = |field: &str, error: Error| error.with("path", format!("{}.{field}", format.path()));
+    let name = fields.text("name")?;
     let join = fields.one_of("join", Join::NAMES)?.ok_or_else(|| {
-        let message = "the format lacks `join`, how its deltas are joined";
-        Error::new(Code::InvalidInput, message).with("path", "join")
+        let names: Vec<&str> = Join::NAMES.iter().map(|(name, _)| *name).collect();
+        let message = format!("missing field `join`; use one of {}", quoted(&names));
+        at("join", Error::new(Code::InvalidInput, message))
     })?;
     let like = given_text(fields, "like")?.map(|like| Format::named(&like)).transpose();
-    CustomFormat::new(&fields.text("name")?, join, like.map_err(|error| error.with("path", "like"))?)
+    CustomFormat::new(&name, join, like.map_err(|error| at("like", error))?).map_err(|error| {
+        let field = error.details()["path"].as_str().unwrap_or_default().to_owned();
+        at(&field, error)
+    })
 }
 
 /// The formats of a request that are not built in.

@@ -14,8 +14,8 @@ use serde::Serialize;
 
 use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::{
-    BlobSource, Concatenator, Continuation, CustomFormat, Format, NamedFormat, ReadOptions, follow, map_fields,
-    write_part,
+    BlobSource, Concatenator, Continuation, CustomFormat, Format, MARKDOWN, NamedFormat, ReadOptions, follow,
+    map_fields, write_part,
 };
 use crate::commits::render;
 use crate::commits::transcript::{ConversionReport, Role, Summary, Transcript, Turn};
@@ -128,9 +128,6 @@ impl ReadableFormat<'_> {
         self.named.built_in().is_some_and(|from| from.family() == target.family())
     }
 }
-
-/// The format of results in Markdown.
-const MARKDOWN: &str = "markdown";
 
 /// A conversation in the requested format.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -150,36 +150,6 @@ fn the_reader_of_a_built_in_format_applies() {
     assert_eq!(damaged.diagnostics[0].code, DiagnosticCode::TornLine);
 }
 
-#[test]
-fn a_single_delta_of_an_unknown_format_is_unchanged() {
-    for blob in [&b"\x00\xff"[..], b"text", b""] {
-        let done = result("odd-v1", &[blob], &[], None);
-        assert_eq!((done.tier, done.format.as_str(), done.bytes.as_slice()), (Tier::Native, "odd-v1", blob));
-        assert_eq!(done.diagnostics, []);
-    }
-    // Several cannot be joined, and the result is not labeled as what it is not.
-    let two = result("odd-v1", &[b"a", b"b"], &[], None);
-    assert_eq!((two.tier, two.format.as_str()), (Tier::Raw, "markdown"));
-    let codes: Vec<DiagnosticCode> = two.diagnostics.iter().map(|found| found.code).collect();
-    assert_eq!(codes, [DiagnosticCode::UnknownFormat; 3]);
-    // A registered format has no writer.
-    let mixed =
-        result("generic-v1", &[b"{\"role\":\"user\",\"content\":\"x\"}"], &custom(Join::Lines, None), Some("acme-v2"));
-    assert_eq!((mixed.tier, mixed.format.as_str()), (Tier::Rendering, "markdown"));
-}
-
-#[test]
-fn a_cache_key_depends_on_the_definition() {
-    let (graph, commit) = chain("acme-v2", &[b"[1]", b"[2]"]);
-    let key = |formats: Vec<CustomFormat>| {
-        graph.plan(PlanRequest { commit: commit.clone(), formats, ..PlanRequest::default() }).unwrap().cache_key
-    };
-    let keys = [Vec::new(), custom(Join::Lines, None), custom(Join::JsonArray, None)].map(key);
-    assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2], "{keys:?}");
-    let unused = vec![CustomFormat::new("other", Join::Bytes, None).unwrap()];
-    assert_eq!(key(unused), key(Vec::new()), "formats that are not used change nothing");
-}
-
 /// Sessions of Gemini CLI are objects or lines: joined as `gemini-v1` joins them, no message is lost.
 #[test]
 fn a_format_like_that_of_gemini_is_joined_like_it() {
@@ -187,6 +157,36 @@ fn a_format_like_that_of_gemini_is_joined_like_it() {
     let object = |id: &str| json!({ "sessionId": "s", "messages": [message(id)] }).to_string();
     let header = json!({ "sessionId": "s" });
     let formats = custom(Join::Lines, Some(Format::GeminiV1));
+    for (one, two) in [
+        (object("1"), object("2")),
+        (format!("{header}\n{}", message("1")), message("2").to_string()),
+        (format!("{header}\n{}\n", message("1")), object("2")),
+    ] {
+        let blobs = [one.as_bytes(), two.as_bytes()];
+        let done = result("acme-v2", &blobs, &formats, None);
+        assert_eq!((done.tier, done.message_count, done.diagnostics.len()), (Tier::Native, 2, 0));
+        assert_eq!(done.bytes, result("gemini-v1", &blobs, &[], None).bytes);
+        let (graph, commit) = chain("acme-v2", &blobs);
+        let request = PlanRequest {
+            commit,
+            format: Some("generic-v1".to_owned()),
+            cross_family: CrossFamily::Transcode,
+            formats: formats.clone(),
+            ..PlanRequest::default()
+        };
+        let blob_of = |wanted: &str| blobs.into_iter().find(|blob| artifact_ref(blob) == wanted);
+        let turned = materialize(&graph, request, blob_of).unwrap();
+        let text = String::from_utf8(turned.bytes).unwrap();
+        assert_eq!((turned.message_count, turned.diagnostics.len()), (2, 0), "{text}");
+        assert!(text.contains("hi 1") && text.contains("hi 2"), "{text}");
+    }
+    // Its deltas are parts of a file.
+    let file = format!("{header}\n{}\n", message("1"));
+    let format = json!([{ "name": "acme-v2", "join": "lines", "like": "gemini-v1" }]);
+    let args = [json!("acme-v2"), json!(file), json!({ "createdAt": TIME }), format];
+    assert_eq!(call("importTranscript", &args, None).unwrap()["records"][0]["format"], "acme-v2");
+}
+
 #[test]
 fn a_single_delta_of_an_unknown_format_is_unchanged() {
     for blob in [&b"\x00\xff"[..], b"text", b""] {
@@ -251,36 +251,6 @@ fn a_cache_key_depends_on_the_definition() {
     assert_eq!(key(unused), key(Vec::new()), "formats that are not used change nothing");
 }
 
-    for (one, two) in [
-        (object("1"), object("2")),
-        (format!("{header}\n{}", message("1")), message("2").to_string()),
-        (format!("{header}\n{}\n", message("1")), object("2")),
-    ] {
-        let blobs = [one.as_bytes(), two.as_bytes()];
-        let done = result("acme-v2", &blobs, &formats, None);
-        assert_eq!((done.tier, done.message_count, done.diagnostics.len()), (Tier::Native, 2, 0));
-        assert_eq!(done.bytes, result("gemini-v1", &blobs, &[], None).bytes);
-        let (graph, commit) = chain("acme-v2", &blobs);
-        let request = PlanRequest {
-            commit,
-            format: Some("generic-v1".to_owned()),
-            cross_family: CrossFamily::Transcode,
-            formats: formats.clone(),
-            ..PlanRequest::default()
-        };
-        let blob_of = |wanted: &str| blobs.into_iter().find(|blob| artifact_ref(blob) == wanted);
-        let turned = materialize(&graph, request, blob_of).unwrap();
-        let text = String::from_utf8(turned.bytes).unwrap();
-        assert_eq!((turned.message_count, turned.diagnostics.len()), (2, 0), "{text}");
-        assert!(text.contains("hi 1") && text.contains("hi 2"), "{text}");
-    }
-    // Its deltas are parts of a file.
-    let file = format!("{header}\n{}\n", message("1"));
-    let format = json!([{ "name": "acme-v2", "join": "lines", "like": "gemini-v1" }]);
-    let args = [json!("acme-v2"), json!(file), json!({ "createdAt": TIME }), format];
-    assert_eq!(call("importTranscript", &args, None).unwrap()["records"][0]["format"], "acme-v2");
-}
-
 #[test]
 fn definitions_are_checked() {
     let refused = |name: &str, join: Join, like: Option<Format>| {
@@ -289,22 +259,36 @@ fn definitions_are_checked() {
     };
     assert_eq!(refused(" ", Join::Bytes, None), (Code::InvalidInput, json!("name")));
     assert_eq!(refused("codex-v1", Join::Bytes, None), (Code::InvalidInput, json!("name")));
+    // Results that are narratives have this format.
+    assert_eq!(refused("markdown", Join::Bytes, None), (Code::InvalidInput, json!("name")));
     for (join, like) in [
         (Join::Lines, Format::BureauAgentV1),
         (Join::CborArray, Format::GenericV1),
         (Join::Bytes, Format::ClineV1),
+        (Join::Bytes, Format::GeminiV1),
+        (Join::JsonArray, Format::GeminiV1),
         (Join::JsonArray, Format::EventsV1),
     ] {
         assert_eq!(refused("acme-v2", join, Some(like)), (Code::InvalidInput, json!("like")));
     }
-    for (format, code) in [
-        (json!({ "name": "a" }), Code::InvalidInput),
-        (json!({ "name": "a", "join": "zip" }), Code::UnknownValue),
-        (json!({ "name": "a", "join": "bytes", "like": "none" }), Code::UnknownValue),
-        (json!({ "name": "a", "join": "bytes", "Like": "generic-v1" }), Code::InvalidInput),
+    for (format, code, field, part) in [
+        (json!({ "name": "a" }), Code::InvalidInput, "join", "use one of `bytes`, `lines`, `cbor-array`, `json-array`"),
+        (json!({ "name": "a", "join": "zip" }), Code::UnknownValue, "join", "must be one of"),
+        (json!({ "name": "a", "join": 1 }), Code::InvalidInput, "join", "one of"),
+        (json!({ "name": "a", "join": "bytes", "like": "none" }), Code::UnknownValue, "like", "use one of"),
+        (json!({ "name": "a", "join": "bytes", "like": "gemini-v1" }), Code::InvalidInput, "like", "change `join`"),
+        (json!({ "name": "a", "join": "bytes", "Like": "generic-v1" }), Code::InvalidInput, "Like", "`like`"),
+        (json!({ "name": " ", "join": "bytes" }), Code::InvalidInput, "name", "give the name"),
+        (json!({ "name": "markdown", "join": "bytes" }), Code::InvalidInput, "name", "another name"),
+        (json!({ "name": 1, "join": "bytes" }), Code::InvalidInput, "name", "string"),
     ] {
         let error = call("registerFormat", std::slice::from_ref(&format), None).unwrap_err();
-        assert_eq!(error.code(), code, "{format}");
+        assert_eq!((error.code(), &error.details()["path"]), (code, &json!(format!("format.{field}"))), "{error}");
+        assert!(error.message().contains(part), "{error}");
+        // In a list of formats the path has the place.
+        let args = [json!("a"), json!(""), json!({}), json!([{ "name": "b", "join": "bytes" }, format])];
+        let error = call("transcriptToMessages", &args, None).unwrap_err();
+        assert_eq!((error.code(), &error.details()["path"]), (code, &json!(format!("formats[1].{field}"))), "{error}");
     }
 }
 
@@ -359,8 +343,6 @@ fn refs_of_other_stores_are_verified_by_the_host() {
         assert_eq!(graph.plan(request.clone()).unwrap().refs, [artifact]);
         assert_eq!(graph.reachable_artifacts(&["ctx-other"]).unwrap(), [artifact]);
         let mut work = Materializer::new(&graph, request.clone(), None).unwrap();
-        (Join::Bytes, Format::GeminiV1),
-        (Join::JsonArray, Format::GeminiV1),
         assert_eq!(work.push_verified(blob, Verification::Available).unwrap(), AppendAction::Verify);
         let refused = work.push_verified(blob, Verification::Refused).unwrap_err();
         assert_eq!((refused.code(), &refused.details()["artifactRef"]), (Code::BlobMismatch, &json!(artifact)));
@@ -406,6 +388,8 @@ fn other_texts_are_no_refs() {
             "format": "generic-v1", "created_at": TIME });
         let report = graph.import_jsonl(line.to_string().as_bytes()).unwrap();
         assert_eq!(report.added, [] as [String; 0], "{artifact}");
+        let found = &report.diagnostics[0].message;
+        assert!(artifact.is_empty() || found.contains("for another store `scheme:text` or `art-text`"), "{found}");
     }
     // A new commit names its blob by hash.
     let mut graph = CommitGraph::default();
@@ -413,23 +397,6 @@ fn other_texts_are_no_refs() {
     assert_eq!(graph.checkpoint(record).unwrap_err().code(), Code::InvalidInput);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases(64)))]
-
-    /// However a list is cut into arrays, they join to the list.
-    #[test]
-    fn batches_of_an_array_do_not_matter(items in prop::collection::vec("[a-z\"\\\\ ]{0,5}", 0..12), cuts in prop::collection::vec(0_usize..13, 0..5)) {
-        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(items.len())).chain([0, items.len()]).collect();
-        cuts.sort_unstable();
-        let blobs: Vec<Vec<u8>> = cuts.windows(2).map(|pair| json!(items[pair[0]..pair[1]]).to_string().into_bytes()).collect();
-        let blobs: Vec<&[u8]> = blobs.iter().map(Vec::as_slice).collect();
-        let done = result("acme-v2", &blobs, &custom(Join::JsonArray, None), Some("acme-v2"));
-        let read: serde_json::Value = serde_json::from_slice(&done.bytes).unwrap();
-        prop_assert_eq!(read, json!(items));
-    }
-}
-        let found = &report.diagnostics[0].message;
-        assert!(artifact.is_empty() || found.contains("for another store `scheme:text` or `art-text`"), "{found}");
 #[test]
 fn refs_of_other_stores_resolve_if_the_graph_has_them() {
     for artifact in ["sha256:0a", "art-7", "aa:1", "zz:1", "art-9f8e7d6c5b4a"] {
@@ -451,3 +418,18 @@ fn refs_of_other_stores_resolve_if_the_graph_has_them() {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(64)))]
+
+    /// However a list is cut into arrays, they join to the list.
+    #[test]
+    fn batches_of_an_array_do_not_matter(items in prop::collection::vec("[a-z\"\\\\ ]{0,5}", 0..12), cuts in prop::collection::vec(0_usize..13, 0..5)) {
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(items.len())).chain([0, items.len()]).collect();
+        cuts.sort_unstable();
+        let blobs: Vec<Vec<u8>> = cuts.windows(2).map(|pair| json!(items[pair[0]..pair[1]]).to_string().into_bytes()).collect();
+        let blobs: Vec<&[u8]> = blobs.iter().map(Vec::as_slice).collect();
+        let done = result("acme-v2", &blobs, &custom(Join::JsonArray, None), Some("acme-v2"));
+        let read: serde_json::Value = serde_json::from_slice(&done.bytes).unwrap();
+        prop_assert_eq!(read, json!(items));
+    }
+}

@@ -36,7 +36,10 @@ test("a registered format applies to every later call", async () => {
   const format = { name: "acme-v2", join: "lines", like: "generic-v1" };
   ctxweave.registerFormat(format);
   ctxweave.registerFormat({ ...format });
-  assert.throws(() => ctxweave.registerFormat({ ...format, join: "bytes" }), { code: "invalid_input" });
+  assert.throws(() => ctxweave.registerFormat({ ...format, join: "bytes" }), {
+    code: "invalid_input",
+    message: new RegExp(`the format \`${format.name}\` is registered with another definition`),
+  });
   assert.throws(() => ctxweave.registerFormat({ name: "codex-v1", join: "bytes" }), { code: "invalid_input" });
   assert.throws(() => ctxweave.registerFormat({ name: "x", join: "zip" }), { code: "unknown_value" });
   assert.throws(() => ctxweave.registerFormat({ ...format, extra: 1 }), { code: "invalid_input" });

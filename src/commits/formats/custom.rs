@@ -7,6 +7,9 @@ use super::format::{BlobSource, Format};
 use super::json_array;
 use crate::error::{Code, Error, Result};
 
+/// The format of results that are narratives and artifacts, not conversations.
+pub(crate) const MARKDOWN: &str = "markdown";
+
 /// How deltas of a custom format are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -79,14 +82,14 @@ impl CustomFormat {
     /// and a line-based format, to its items. Without it, deltas are joined but not read.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for a name that is blank or built in, and for a reader that cannot read what `join`
+    /// [`Code::InvalidInput`] for a name that is blank, built in or `markdown`, the format of narratives; and for a reader that cannot read what `join`
     /// yields.
     pub fn new(name: &str, join: Join, like: Option<Format>) -> Result<Self> {
         let invalid = |path: &str, message: String| Err(Error::new(Code::InvalidInput, message).with("path", path));
         if name.trim().is_empty() {
             return invalid("name", "`name` is blank; give the name that records have in `format`".to_owned());
         }
-        if Format::from_name(name).is_some() {
+        if Format::from_name(name).is_some() || name == MARKDOWN {
             return invalid("name", format!("`{name}` is built in; give the custom format another name"));
         }
         let fits = |like: Format| match join {

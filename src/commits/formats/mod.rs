@@ -54,7 +54,7 @@ pub use concatenator::{Concatenated, Concatenator};
 pub(crate) use context::{Context, context_at};
 pub(crate) use continuation::Continuation;
 pub use custom::{CustomFormat, Join};
-pub(crate) use custom::{JoinRule, NamedFormat};
+pub(crate) use custom::{JoinRule, MARKDOWN, NamedFormat};
 pub use detect::detect_format;
 pub(crate) use detect::detect_with_line;
 pub(crate) use format::read_json;

@@ -3,15 +3,16 @@
 import { callJson } from "../../call.js";
 import type { CustomFormat } from "../../types/commits.js";
 import { guarded } from "../../source.js";
-import { checkedObject, invalid } from "../checked.js";
+import { CtxweaveError } from "../../error.js";
+import { checkedObject } from "../checked.js";
 
 const registered = new Map<string, CustomFormat>();
 
 /**
  * Registers a format, so that chains in it are joined and, with `like`, read. Applies to all later calls. Idempotent.
  *
- * @throws {CtxweaveError} `invalid_input` for a name that is built in or registered with another definition, and for a
- *   `like` that cannot read what `join` yields; `unknown_value`
+ * @throws {CtxweaveError} `invalid_input` for a name that is built in, `markdown` or registered with another definition,
+ *   and for a `like` that cannot read what `join` yields; `unknown_value`
  */
 export function registerFormat(format: CustomFormat): void {
   checkedObject(format, "format");
@@ -19,7 +20,8 @@ export function registerFormat(format: CustomFormat): void {
   callJson("registerFormat", { format: given });
   const known = registered.get(given.name);
   if (known && (known.join !== given.join || (known.like ?? undefined) !== (given.like ?? undefined))) {
-    throw invalid("name", "a name that is not registered with another definition");
+    const message = `the format \`${given.name}\` is registered with another definition; choose another name`;
+    throw new CtxweaveError("invalid_input", message, { path: "format.name" });
   }
   registered.set(given.name, given);
 }
