@@ -174,3 +174,21 @@ fn sessions_for_hugging_face_hold_messages_of_pi() {
         assert_eq!(twice.matches("\"harness\"").count(), 1, "one header");
     }
 }
+
+/// A time that the session does not have is left out where the format allows it, and is never 1970.
+#[test]
+fn an_unknown_time_is_not_written() {
+    let mut turns = vec![Turn::text(Role::User, "one"), Turn::text(Role::Assistant, "two")];
+    for is_timed in [false, true] {
+        if is_timed {
+            turns[1].timestamp = Some("2026-03-02T10:00:00Z".to_owned());
+        }
+        for format in [Format::Sts, Format::AtifV17] {
+            let (bytes, _) = format.write(&Transcript { turns: turns.clone() }, "seed").unwrap();
+            let text = String::from_utf8(bytes.clone()).unwrap();
+            assert_eq!(text.matches("\"timestamp\":").count(), usize::from(is_timed), "{text}");
+            let times: Vec<_> = read(format, &bytes, false).0.turns.into_iter().map(|turn| turn.timestamp).collect();
+            assert!(times[0].is_none() && times[1].is_some() == is_timed, "{times:?}");
+        }
+    }
+}

@@ -54,12 +54,17 @@ impl Continuation {
         }
     }
 
-    /// The time of a record; defaults to that of the previous record.
-    pub(crate) fn time(&mut self, own: Option<&str>) -> String {
-        if let Some(own) = own {
-            self.timestamp = Some(own.to_owned());
+    /// The time of a record whose format requires one; defaults to that of the previous record.
+    pub(crate) fn time(&mut self, time: Option<&str>) -> String {
+        self.known_time(time).unwrap_or_else(|| EPOCH.to_owned())
+    }
+
+    /// The time of a record, if it or a previous record has one.
+    pub(crate) fn known_time(&mut self, time: Option<&str>) -> Option<String> {
+        if let Some(time) = time {
+            self.timestamp = Some(time.to_owned());
         }
-        self.timestamp.clone().unwrap_or_else(|| EPOCH.to_owned())
+        self.timestamp.clone()
     }
 }
 

@@ -44,7 +44,9 @@ pub(super) fn write_pi(turns: &[Turn], continuation: &mut Continuation, notes: &
             ]));
             continue;
         }
-        for message in pi_messages(turn, &timestamp, &names, notes) {
+        // Every message of pi has a time.
+        let millis = millis_of(&timestamp).unwrap_or_default();
+        for message in pi_messages(turn, Some(millis), &names, notes) {
             add(message);
         }
     }
@@ -59,8 +61,8 @@ pub(super) fn write_sts(turns: &[Turn], continuation: &mut Continuation, notes: 
     }
     let names = call_names(turns);
     for turn in turns {
-        let timestamp = continuation.time(turn.timestamp.as_deref());
-        lines.extend(pi_messages(turn, &timestamp, &names, notes).into_iter().map(Value::Object));
+        let millis = continuation.known_time(turn.timestamp.as_deref()).and_then(|time| millis_of(&time));
+        lines.extend(pi_messages(turn, millis, &names, notes).into_iter().map(Value::Object));
     }
     lines
 }
@@ -74,10 +76,15 @@ fn call_names(turns: &[Turn]) -> SortedMap<&str, &str> {
     calls.collect()
 }
 
+/// A time in milliseconds since 1970.
+fn millis_of(time: &str) -> Option<i64> {
+    Timestamp::parse(time).map(Timestamp::unix_millis)
+}
+
 /// A turn as `{ type: "message", message }`.
 fn pi_messages(
     turn: &Turn,
-    timestamp: &str,
+    millis: Option<i64>,
     names: &SortedMap<&str, &str>,
     notes: &mut ConversionReport,
 ) -> Vec<Map<String, Value>> {
@@ -87,12 +94,11 @@ fn pi_messages(
     if turn.summary {
         notes.inexpressible("the mark of a summary");
     }
-    let millis = Timestamp::parse(timestamp).map_or(0, Timestamp::unix_millis);
     let name_of = |id: &str| names.get(id).copied();
     let lost = &mut |what: &str| notes.inexpressible(what);
     let messages = pi::write_messages(turn.role, &turn.blocks, turn.model.as_deref(), name_of, lost);
     let line = |mut message: Map<String, Value>| {
-        message.insert("timestamp".to_owned(), millis.into());
+        message.extend(millis.map(|millis| ("timestamp".to_owned(), millis.into())));
         Map::from_iter([("type".to_owned(), "message".into()), ("message".to_owned(), message.into())])
     };
     messages.into_iter().map(line).collect()
@@ -135,7 +141,8 @@ pub(super) fn write_atif(turns: &[Turn], continuation: &mut Continuation, notes:
         let mut lost = |what: &str| notes.inexpressible(what);
         let mut fields = step.write(turn.role, turn.summary, &mut lost);
         fields.insert("step_id".to_owned(), number.into());
-        fields.insert("timestamp".to_owned(), continuation.time(turn.timestamp.as_deref()).into());
+        let time = continuation.known_time(turn.timestamp.as_deref());
+        fields.extend(time.map(|time| ("timestamp".to_owned(), time.into())));
         if let Some(model) = turn.model.as_deref().filter(|_| turn.role == Role::Assistant) {
             fields.insert("model_name".to_owned(), model.into());
         }

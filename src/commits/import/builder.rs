@@ -260,7 +260,7 @@ impl<'b, 'o> Builder<'b, 'o> {
     pub(super) fn commit_blob(&mut self, kind: CommitType, blob: Cow<'b, [u8]>, trigger: Trigger) -> Result<String> {
         let options = self.options;
         let created_at = self.time.as_deref().or(options.created_at).ok_or_else(|| {
-            let message = "the lines have no time; pass `createdAt`";
+            let message = "the messages have no time; pass `createdAt`";
             Error::new(Code::InvalidInput, message).with("path", "createdAt")
         })?;
         let reference = artifact_ref(&blob);
