@@ -585,7 +585,15 @@ fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
     let counter = host.counter(options.get("tokenizer")?)?;
     let limits = Limits::read(options.get("limits")?, &mut diagnostics)?;
     let resume = options.get("resume")?.map(Resume::read).transpose()?;
+    let formats = custom_formats(arguments.get("formats")?)?;
+    let name = text(request, "format")?;
+    let (named, format) = readable_format(&name, &formats)?;
+    if !named.is_split_like_reader() {
+        let message = format!("files of `{name}` cannot be split into deltas; commit the file as a snapshot");
+        return Err(Error::new(Code::InvalidInput, message).with("path", "format"));
+    }
     let options = ImportOptions {
+        format_name: Some(&name),
         provenance: Provenance::read(Provenance::OPTIONS, &|name| options.text(name))?,
         parent: parent.as_deref(),
         created_at: created_at.as_deref(),
@@ -596,16 +604,8 @@ fn import(request: Value<'_>, host: &CallContext) -> Result<Response> {
         counter: counter.as_ref(),
         limits: &limits,
     };
-    let formats = custom_formats(arguments.get("formats")?)?;
-    let name = text(request, "format")?;
-    let (named, format) = readable_format(&name, &formats)?;
-    if !named.is_split_like_reader() {
-        let message = format!("files of `{name}` cannot be split into deltas; commit the file as a snapshot");
-        return Err(Error::new(Code::InvalidInput, message).with("path", "format"));
-    }
     let bytes = bytes_of(arguments, "bytes")?;
     let mut import = import_transcript(format, &bytes, &options)?;
-    import.records.iter_mut().for_each(|record| named.name().clone_into(&mut record.format));
     error::put_before(diagnostics, &mut import.diagnostics);
     // The caller has the bytes it passed with the request: a blob of these is a range.
     let given = if matches!(bytes, Cow::Borrowed(_)) { Some(&*bytes) } else { None };

@@ -167,8 +167,8 @@ impl Checkpointer {
     }
 
     /// Takes a message: a line of JSON for line-based formats, an item or an array of items for arrays. For
-    /// `bureau-agent-v1` an item or an array of items in CBOR, or a `{ role, content }` as in `generic-v1`, which is converted; content that the format cannot hold is
-    /// reported with the commit.
+    /// `bureau-agent-v1` an item or an array of items in CBOR, or a `{ role, content }` as in `generic-v1`, which is
+    /// converted; content that the format cannot hold is reported with the commit.
     ///
     /// # Errors
     /// [`Code::InvalidInput`] for a blank message, [`Code::InvalidBlob`] for invalid CBOR or JSON if the format
@@ -180,7 +180,7 @@ impl Checkpointer {
         }
         let (message, found) = self.converted(message)?;
         // A message that cannot be joined would block all later ones.
-        if !matches!(self.format().rule(), JoinRule::Bytes | JoinRule::Lines | JoinRule::Records) {
+        if !self.format().rule().is_appended() {
             self.join(&mut std::iter::once(message.as_slice()))?;
         }
         self.pending.push_back((message, found));

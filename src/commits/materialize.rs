@@ -118,7 +118,7 @@ impl Materializer {
         let rule = format.map_or(JoinRule::Bytes, NamedFormat::rule);
         let mode = match (rule, format) {
             _ if !is_native => JoinMode::Translate(Vec::new()),
-            (JoinRule::CborArray | JoinRule::JsonArray | JoinRule::Document(_) | JoinRule::Gemini, Some(format)) => {
+            (rule, Some(format)) if !rule.is_appended() => {
                 let inspector = inspector(Some(format)).filter(|_| rule == JoinRule::Gemini);
                 JoinMode::Concatenate(Box::new(Concatenator::of(format, limits, 0)), inspector)
             }

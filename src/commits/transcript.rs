@@ -113,7 +113,7 @@ impl ConversionReport {
     }
 
     /// Reports that a file holds no conversation.
-    pub(crate) fn nothing_said(&mut self, bytes: &[u8]) {
+    pub(crate) fn no_messages(&mut self, bytes: &[u8]) {
         let what = if bytes.trim_ascii().is_empty() { "the file is empty" } else { "the file holds no conversation" };
         let message = format!("{what}, so there are no messages");
         self.find(DiagnosticCode::NoMessages, Severity::Warning, message);

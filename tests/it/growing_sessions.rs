@@ -15,6 +15,7 @@ use crate::transcripts::{SESSIONS, lines, session};
 
 fn options(every: u32) -> ImportOptions<'static> {
     ImportOptions {
+        format_name: None,
         provenance: Provenance { template: Some("reviewer".to_owned()), ..Provenance::default() },
         parent: None,
         created_at: Some("2026-03-02T12:00:00Z"),

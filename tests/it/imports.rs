@@ -15,6 +15,7 @@ use crate::transcripts::{SESSIONS, lines, read, session, texts};
 /// A commit for each turn, without an origin.
 pub(crate) fn plain_options(limits: &Limits) -> ImportOptions<'_> {
     ImportOptions {
+        format_name: None,
         provenance: Provenance::default(),
         parent: None,
         created_at: None,

@@ -26,6 +26,7 @@ fn records(format: Format, file: &[u8], every: u32) -> Vec<Record> {
 
 fn options(limits: &Limits, every: u32) -> ImportOptions<'_> {
     ImportOptions {
+        format_name: None,
         provenance: Provenance::default(),
         parent: None,
         created_at: Some("2026-03-02T12:00:00Z"),

@@ -10,12 +10,12 @@ use crate::error::Result;
 use crate::limits;
 
 /// Bytes of the longest header of an array.
-const HEADER: usize = 9;
+const MAX_HEADER_BYTES: usize = 9;
 
 /// Reserves space for a header before the items.
 pub(super) fn with_header(capacity: usize) -> Vec<u8> {
-    let mut array = Vec::with_capacity(capacity.saturating_add(HEADER));
-    array.resize(HEADER, 0);
+    let mut array = Vec::with_capacity(capacity.saturating_add(MAX_HEADER_BYTES));
+    array.resize(MAX_HEADER_BYTES, 0);
     array
 }
 
@@ -81,13 +81,13 @@ pub(super) fn items<'b>(
     Ok((blob.get(start..end).unwrap_or_default(), count))
 }
 
-/// Writes the header before the items, which begin at [`HEADER`], and removes the unused space.
+/// Writes the header before the items, which begin at [`MAX_HEADER_BYTES`], and removes the unused space.
 pub(super) fn write_header(out: &mut Vec<u8>, count: u64) {
-    let mut header = Vec::with_capacity(HEADER);
+    let mut header = Vec::with_capacity(MAX_HEADER_BYTES);
     // Writing to a vector cannot fail.
     let _ = minicbor::Encoder::new(&mut header).array(count);
-    let unused = HEADER.saturating_sub(header.len());
-    if let Some(place) = out.get_mut(unused..HEADER) {
+    let unused = MAX_HEADER_BYTES.saturating_sub(header.len());
+    if let Some(place) = out.get_mut(unused..MAX_HEADER_BYTES) {
         place.copy_from_slice(&header);
     }
     out.drain(..unused);

@@ -115,7 +115,7 @@ impl Format {
             | Self::Sts => entries::read(self, bytes, through, &mut notes),
         };
         if transcript.turns.is_empty() {
-            notes.nothing_said(bytes);
+            notes.no_messages(bytes);
         }
         assign_call_ids(&mut transcript.turns, seed);
         Ok((transcript, notes.finish()))

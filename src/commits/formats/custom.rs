@@ -50,6 +50,13 @@ pub(crate) enum JoinRule {
     Gemini,
 }
 
+impl JoinRule {
+    /// Whether deltas are joined by appending bytes.
+    pub(crate) const fn is_appended(self) -> bool {
+        matches!(self, Self::Bytes | Self::Lines | Self::Records)
+    }
+}
+
 impl Format {
     /// How deltas of the format are joined.
     pub(crate) const fn rule(self) -> JoinRule {
@@ -115,7 +122,7 @@ impl CustomFormat {
         self.join
     }
 
-    /// What determines the bytes of results, for cache keys.
+    /// The definition, for the cache keys of results.
     pub(crate) fn key(&self) -> [&str; 4] {
         ["custom", &self.name, self.join.name(), self.like.map_or("", Format::name)]
     }

@@ -153,7 +153,7 @@ pub(crate) fn is_pi(entry: &Map<String, Value>) -> bool {
     is_known && given_id(entry, "id").is_some() && (entry.contains_key("parentId") || entry.contains_key("cwd"))
 }
 
-/// Whether a line has the shape of Hugging Face's: a header that names a harness, or a message without an id of its own.
+/// Whether a line has the shape of Hugging Face's: a header that names a harness, or a message without an id.
 fn is_sts(entry: &Map<String, Value>) -> bool {
     match text(entry, "type") {
         Some("session") => text(entry, "harness").is_some() && given_id(entry, "id").is_some(),

@@ -269,7 +269,8 @@ impl<'b, 'o> Builder<'b, 'o> {
         let read = ReadOptions { through_compactions: whole, source };
         let (transcript, _) = self.format.read(&blob, read, options.limits)?;
         self.has_turns |= !transcript.turns.is_empty();
-        let mut record = Record::new(kind, &reference, self.format.name(), created_at);
+        let format_name = options.format_name.unwrap_or(self.format.name());
+        let mut record = Record::new(kind, &reference, format_name, created_at);
         record.parent = self.parent.clone();
         record.provenance = Provenance { session_id: self.session.clone(), ..options.provenance.clone() };
         record.checkpoint = Some(trigger);
@@ -317,7 +318,7 @@ impl<'b, 'o> Builder<'b, 'o> {
         notes.extend(diagnostics);
         notes.absorb(self.notes);
         if !self.has_turns && !growing && self.options.resume.is_none() {
-            notes.nothing_said(self.file);
+            notes.no_messages(self.file);
         }
         self.import.diagnostics = notes.finish();
         self.import

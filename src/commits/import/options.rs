@@ -16,6 +16,8 @@ use crate::tokens::Counter;
 pub struct ImportOptions<'a> {
     /// The provenance of the commits; the session defaults to the one in the file.
     pub provenance: Provenance,
+    /// The name of the format in records, if it is a registered one.
+    pub format_name: Option<&'a str>,
     /// The commit that the conversation continues.
     pub parent: Option<&'a str>,
     /// The time, RFC 3339, of commits whose lines have none.
