@@ -10,6 +10,7 @@ use crate::maps::SortedMap;
 use crate::tokens::Counter;
 use crate::vendors::blocks::Unknown;
 pub(crate) use crate::vendors::blocks::{flag, list, object, objects, owned, text};
+use crate::vendors::part::Fields as _;
 use crate::vendors::signature::ReasoningSignature;
 
 /// A conversation: its turns, oldest first.
@@ -174,6 +175,10 @@ impl ConversionReport {
 impl Unknown for ConversionReport {
     fn unknown(&mut self, kind: &str) {
         Self::unknown(self, kind);
+    }
+
+    fn unknown_fields(&mut self, part: &Map<String, Value>, known: &str) {
+        part.each_unknown(known, &mut |name, _| Self::unknown(self, &format!("field {name}")));
     }
 }
 

@@ -17,7 +17,14 @@ use crate::content::{Block, Image, Media, Vendor, data_url, parse_arguments};
 pub(crate) trait Unknown {
     /// Counts one more of an unknown kind.
     fn unknown(&mut self, kind: &str);
+
+    /// Counts the fields of a part that are not among the known ones, a list of words. Replies do so themselves.
+    fn unknown_fields(&mut self, _part: &Map<String, Value>, _known: &str) {}
 }
+
+/// The fields of blocks that are read, here or by the reader of their format, or that can be dropped without loss.
+const FIELDS: &str = "index type id text refusal thinking signature data redacted name input arguments server tool_use_id \
+     toolCallId content is_error isError thoughtSignature";
 
 /// Reads the content of a message, and reports if it is missing.
 pub(crate) fn read_said(
@@ -63,6 +70,7 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
     let kind = text(map, "type").unwrap_or_default();
     let class = part_of(map, kind);
     if !matches!(class, Part::Compaction { .. } | Part::Other) {
+        notes.unknown_fields(map, FIELDS);
         return classified(class, kind, notes);
     }
     Some(match kind {

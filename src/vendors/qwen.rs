@@ -7,6 +7,7 @@ use crate::vendors::blocks::{Unknown, list, owned, text};
 use crate::vendors::gemini::blocks::{
     call_of, failed, gemini_call, push_part, push_signature, response_of, result_content, tool_result,
 };
+use crate::vendors::gemini::part::FIELDS;
 
 /// The author and the blocks of a content.
 pub(crate) fn read_content(content: &Map<String, Value>, notes: &mut dyn Unknown) -> (Role, Vec<Block<'static>>) {
@@ -18,9 +19,12 @@ pub(crate) fn read_content(content: &Map<String, Value>, notes: &mut dyn Unknown
             continue;
         };
         if let Some(call) = call_of(fields) {
+            notes.unknown_fields(fields, FIELDS);
+            notes.unknown_fields(call, FIELDS);
             push_signature(fields, &mut blocks);
             blocks.push(gemini_call(owned(call, "id").unwrap_or_default(), call));
         } else if let Some(response) = response_of(fields) {
+            notes.unknown_fields(fields, FIELDS);
             let id = owned(response, "id").unwrap_or_default();
             blocks.push(tool_result(id, result_content(part, notes), failed(response)));
         } else {

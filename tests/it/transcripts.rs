@@ -1168,3 +1168,58 @@ fn translations_have_the_times_and_summaries_of_their_commits() {
         }
     }
 }
+
+/// Content that a reader does not know is counted, whether it is a block or a field of one, and joined bytes keep it.
+#[test]
+fn unknown_fields_of_content_are_reported() {
+    let block = |more: Value| {
+        let mut block = json!({ "type": "text", "text": "hi" });
+        block.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        block
+    };
+    let message = |content: Value| json!({ "role": "assistant", "content": content });
+    let claude = |content: Value| json!({ "type": "assistant", "uuid": "1", "parentUuid": null, "message": message(content), "requestId": "r" });
+    let codex =
+        |payload: Value| json!({ "timestamp": "2026-03-02T10:00:00Z", "type": "response_item", "payload": payload });
+    let gemini = |part: Value| json!({ "id": "1", "type": "user", "content": [part] });
+    let qwen = |part: Value| json!({ "uuid": "1", "parentUuid": null, "type": "user", "message": { "role": "user", "parts": [part] } });
+    let call = json!({ "type": "tool_use", "id": "a", "name": "Read", "input": {}, "caller": { "type": "program" } });
+    let result = json!({ "type": "tool_result", "tool_use_id": "a", "content": [block(json!({ "inner": 1 }))] });
+    let function = json!({ "name": "f", "arguments": "{}", "strict": true });
+    let calls = json!({ "role": "assistant", "content": "", "tool_calls": [
+        { "id": "a", "type": "function", "function": function, "extra_content": { "x": 1 } },
+    ] });
+    let item =
+        json!({ "type": "function_call", "name": "f", "arguments": "{}", "call_id": "a", "caller": { "id": 1 } });
+    for (format, line, expected) in [
+        (
+            Format::ClaudeCodeV1,
+            claude(json!([block(json!({ "citations": [1], "later": "x" }))])),
+            vec!["citations", "later"],
+        ),
+        (Format::ClaudeCodeV1, claude(json!([block(json!({ "citations": null, "later": "" }))])), vec![]),
+        (Format::ClaudeCodeV1, claude(json!([call])), vec!["caller"]),
+        (Format::ClaudeCodeV1, claude(json!([result])), vec!["inner"]),
+        (Format::GenericV1, message(json!([block(json!({ "later": 1 }))])), vec!["later"]),
+        (Format::GenericV1, calls, vec!["extra_content", "strict"]),
+        (Format::CodexV1, codex(item), vec!["caller"]),
+        (Format::CodexV1, codex(json!({ "type": "web_search_call", "action": { "query": "x" } })), vec![]),
+        (Format::CodexV1, codex(json!({ "type": "later", "of": "vendor" })), vec![]),
+        (Format::GeminiV1, gemini(json!({ "text": "hi", "videoMetadata": { "fps": 1 } })), vec!["videoMetadata"]),
+        (Format::QwenCodeV1, qwen(json!({ "text": "hi", "later": 1 })), vec!["later"]),
+        (Format::QwenCodeV1, qwen(json!({ "functionCall": { "name": "f", "args": {}, "later": 1 } })), vec!["later"]),
+        (Format::QwenCodeV1, qwen(json!({ "executableCode": { "code": "1" }, "later": 1 })), vec![]),
+    ] {
+        let file = lines(&[line.clone()]);
+        let (_, found) = read(format, &file, false);
+        let expected: Vec<String> = expected
+            .iter()
+            .map(|name| format!("`field {name}`, 1 time: unknown, so not read as conversation"))
+            .collect();
+        let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+        assert_eq!(messages, expected, "{format} {line}");
+        assert!(found.iter().all(|found| found.code == DiagnosticCode::UnknownRecord));
+        let done = translated(&[(format.name(), &file)], format.name(), CrossFamily::Render);
+        assert_eq!((done.bytes, done.diagnostics), (file, Vec::new()), "{format}");
+    }
+}

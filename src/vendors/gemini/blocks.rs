@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::content::{Block, Image, Media, Vendor};
 use crate::vendors::blocks::{Unknown, image, image_url, list, object, only_shown, owned, string, text};
-use crate::vendors::gemini::part::{Data, Part, read};
+use crate::vendors::gemini::part::{Data, FIELDS, Part, read};
 use crate::vendors::signature::ReasoningSignature;
 
 /// Classifies a part.
@@ -72,6 +72,9 @@ pub(crate) fn carried_signature<'b>(text: &str, signature: Option<&'b str>) -> O
 /// A part of Gemini's content that is neither a call nor a result.
 pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     let class = classify(map);
+    if !is_vendor_part(map) {
+        notes.unknown_fields(map, FIELDS);
+    }
     let data = match class.data {
         Data::Text(Value::String(text)) => {
             let text = text.clone().into();

@@ -9,7 +9,7 @@ use crate::maps::SortedSet;
 use crate::vendors::blocks::{
     Unknown, arguments, flag, image, image_url, list, only_shown, owned, read_content, text, text_or,
 };
-use crate::vendors::openai_responses::fields::ItemKind;
+use crate::vendors::openai_responses::fields::{FIELDS, ItemKind};
 use crate::vendors::signature::ReasoningSignature;
 
 /// Reads an item other than a message: the model's actions, and results, which have `server` unset. `call_id` returns
@@ -32,6 +32,13 @@ pub(crate) fn read_item(
         None => owned(item, "name").unwrap_or_default(),
     };
     let object = |key| item.get(key).cloned().unwrap_or_else(|| json!({}));
+    // Items of other kinds are kept whole, or have fields of their own.
+    if matches!(
+        ItemKind::of(kind),
+        ItemKind::Reasoning | ItemKind::FunctionCall | ItemKind::CustomCall | ItemKind::Output
+    ) {
+        notes.unknown_fields(item, FIELDS);
+    }
     let block = match (ItemKind::of(kind), kind) {
         (ItemKind::Reasoning, _) => {
             return Some(read_reasoning(item, notes).map(|thought| with_id(thought, item)).into_iter().collect());
