@@ -1210,7 +1210,7 @@ fn unknown_fields_of_content_are_reported() {
         (Format::QwenCodeV1, qwen(json!({ "functionCall": { "name": "f", "args": {}, "later": 1 } })), vec!["later"]),
         (Format::QwenCodeV1, qwen(json!({ "executableCode": { "code": "1" }, "later": 1 })), vec![]),
     ] {
-        let file = lines(&[line.clone()]);
+        let file = lines(std::slice::from_ref(&line));
         let (_, found) = read(format, &file, false);
         let expected: Vec<String> = expected
             .iter()
