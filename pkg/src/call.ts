@@ -1,7 +1,7 @@
 /** Calls into the wasm module: the only path from the API functions to it and back. */
 
 import { type Binary, writeRequest } from "./request.js";
-import { call } from "./runtime.js";
+import { call, type Resident } from "./runtime.js";
 
 /** Anything with a table of calls: the module, and each of its handles. */
 interface Callable {
@@ -13,13 +13,13 @@ interface CallOptions {
   /** How to write binary data. Default: next to the JSON. */
   binary?: Binary;
   /** The handle whose method is called. Default: the module, whose functions are called. */
-  handle?: Callable;
+  handle?: Resident & { raw: Callable };
 }
 
 /** Calls a function or a method by its name and returns its result. */
 export function callJson(name: string, args: unknown, { binary, handle }: CallOptions = {}): unknown {
   const { json, bytes, counter } = writeRequest(args, binary);
-  return readResponse(call((wasm) => (handle ?? wasm).call(name, json, bytes, counter)));
+  return readResponse(call((wasm) => (handle?.raw ?? wasm).call(name, json, bytes, counter), handle));
 }
 
 /**

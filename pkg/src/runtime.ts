@@ -155,9 +155,22 @@ function sectionOf(module: WasmModule): ArrayBuffer | undefined {
 /** Number of active calls. */
 let calls = 0;
 
-/** Calls into the wasm; converts everything thrown into a {@link CtxweaveError}. */
-export function call<T>(run: (raw: Raw) => T): T {
+/** Something in an instance of the module. */
+export interface Resident {
+  /** Number of the instance that contains it. */
+  instance: number;
+  /** The error if that instance was replaced. */
+  lost(): CtxweaveError;
+}
+
+/**
+ * Calls into the wasm; converts everything thrown into a {@link CtxweaveError}. Throws that of `resident` if it is
+ * lost: the caller's code may call `reset` while their data is read, and a call with an address in the old memory would
+ * corrupt the new one.
+ */
+export function call<T>(run: (raw: Raw) => T, resident?: Resident): T {
   if (!ready) throw notInitialized();
+  if (resident && resident.instance !== instances) throw resident.lost();
   calls += 1;
   try {
     return run(glue);

@@ -237,8 +237,8 @@ function copied(options: ChatOptions): ChatOptions {
   return { ...given, target: Object.fromEntries(fields) as Target };
 }
 
-function callMethod({ raw }: Handle, name: string, request: unknown): unknown {
-  return callJson(name, request, { binary: "sizes", handle: raw });
+function callMethod(handle: Handle, name: string, request: unknown): unknown {
+  return callJson(name, request, { binary: "sizes", handle });
 }
 
 /**

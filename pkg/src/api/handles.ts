@@ -1,13 +1,11 @@
 /** Handles: objects in the module whose lifetime is that of a JavaScript object, their owner. */
 
 import { CtxweaveError } from "../error.js";
-import { call, instance } from "../runtime.js";
+import { call, instance, type Resident } from "../runtime.js";
 
 /** An object in the module. */
-export interface Handle {
+export interface Handle extends Resident {
   raw: { free(): void };
-  /** Number of the instance that contains it. */
-  instance: number;
   /** Number of active calls. */
   calls: number;
 }
@@ -27,11 +25,14 @@ export class Handles<Kind extends Handle> {
     this.#source = source;
   }
 
-  set(owner: object, handle: Omit<Kind, "instance" | "calls">): void {
-    this.#known.set(owner, { ...handle, instance: instance(), calls: 0 } as Kind);
+  set(owner: object, handle: Omit<Kind, keyof Resident | "calls">): void {
+    this.#known.set(owner, { ...handle, instance: instance(), lost: () => this.lost(), calls: 0 } as Kind);
   }
 
-  /** Calls a function with the owner's handle. Throws if it was freed, is lost or in use. */
+  /**
+   * Calls a function with the owner's handle. Throws if it was freed, is lost or in use. The function passes the handle
+   * to each call into the module that follows a read of the caller's data.
+   */
   use<T>(owner: object, use: (handle: Kind) => T): T {
     const handle = this.#known.get(owner);
     if (!handle) throw this.#unusable(owner);

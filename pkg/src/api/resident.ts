@@ -410,19 +410,19 @@ function costs(
   return ask(tree, name, request) as Uint8Array<ArrayBuffer>;
 }
 
-function callMethod({ raw }: Handle, name: string, args: unknown): unknown {
-  return callJson(name, args, { handle: raw });
+function callMethod(handle: Handle, name: string, args: unknown): unknown {
+  return callJson(name, args, { handle });
 }
 
 function packed(handle: Handle, options: object, withRows: boolean): unknown {
   const { json, bytes, counter } = writeRequest(withDefaults(handle, options));
-  return call(() => handle.raw.packDialogue(json, bytes, counter, handle.kept.number, withRows));
+  return call(() => handle.raw.packDialogue(json, bytes, counter, handle.kept.number, withRows), handle);
 }
 
 function bodyOf(tree: LoomTree, options: ReadonlyData<TreeBodyOptions>, withReport: boolean): unknown {
   return handles.use(tree, (handle) => {
     const { json, bytes, counter } = writeRequest(withDefaults(handle, options));
-    return call(() => handle.raw.requestBody(json, bytes, counter, withReport));
+    return call(() => handle.raw.requestBody(json, bytes, counter, withReport), handle);
   });
 }
 

@@ -93,5 +93,5 @@ export class Checkpointer {
 }
 
 function callMethod(owner: Checkpointer, name: string, args?: unknown): unknown {
-  return checkpointers.use(owner, ({ raw }) => callJson(name, args, { handle: raw }));
+  return checkpointers.use(owner, (handle) => callJson(name, args, { handle }));
 }

@@ -24,11 +24,12 @@ import type {
   SnapshotFields,
 } from "../../types/commits.js";
 import { guarded } from "../../source.js";
-import { checkedObject, checkedOptions, invalid } from "../checked.js";
+import { checkedFunction, checkedObject, checkedOptions, invalid } from "../checked.js";
 import { checkedBytes, textBytes } from "./bytes.js";
 import { withFormats } from "./formats.js";
 import { type Handle as AnyHandle, Handles } from "../handles.js";
-import { appendBlob, asked, finished, Verification, verified } from "./materialization.js";
+import { appendBlob, beginWork, finished } from "./materialization.js";
+import { Verification, verificationSync } from "./verification.js";
 import type { ReadonlyData } from "../../types/common.js";
 
 export const graphs = new Handles<AnyHandle & { raw: glue.CommitGraph }>("graph", "records");
@@ -168,30 +169,23 @@ export class CommitGraph {
     options: MaterializeOptions = {},
   ): Materialized {
     const { verifyArtifact } = checkedOptions(options, ["verifyArtifact"]);
-    if (verifyArtifact !== undefined && typeof verifyArtifact !== "function") {
-      throw invalid("options.verifyArtifact", "a function");
-    }
+    checkedFunction(verifyArtifact, "options.verifyArtifact");
     const get: unknown = guarded("blobs", () => (blobs as Partial<Blobs> | undefined)?.get);
     if (typeof get !== "function") throw invalid("blobs", "a Map of bytes by ref");
-    const json = asked(plan);
-    const work = graphs.use(this, ({ raw }) => call(() => raw.begin(json)));
+    const work = beginWork(graphs, this, plan);
     try {
       const pieces: Uint8Array[] = [];
-      // The caller's `get` may reuse or transfer its buffer.
-      const isMap = get === Map.prototype.get;
-      for (const ref of call(() => work.order() as string[])) {
+      // The caller's code may reuse or transfer its buffers.
+      const isStill = get === Map.prototype.get && !verifyArtifact;
+      const append = (piece: Uint8Array): number => pieces.push(isStill ? piece : piece.slice());
+      for (const ref of work.order()) {
         const blob = guarded(`blobs[${ref}]`, () => blobs.get(ref));
-        if (blob === undefined)
-          return call(() => {
-            throw work.missing();
-          });
+        if (blob === undefined) return work.missing();
         const bytes = checkedBytes(blob, `blobs[${ref}]`);
-        const append = (piece: Uint8Array): number => pieces.push(isMap ? piece : piece.slice());
         const canVerify = verifyArtifact ? Verification.Available : Verification.Unavailable;
-        if (!appendBlob(work, bytes, append, canVerify)) {
-          const answer: unknown = guarded("verifyArtifact", () => verifyArtifact?.(ref, bytes));
-          appendBlob(work, bytes, append, verified(answer));
-        }
+        if (appendBlob(work, bytes, append, canVerify) || !verifyArtifact) continue;
+        const copy = bytes.slice();
+        appendBlob(work, copy, append, verificationSync(verifyArtifact, ref, copy.slice()));
       }
       return finished(work, pieces);
     } finally {
@@ -225,5 +219,5 @@ export class CommitGraph {
 }
 
 function callMethod(owner: CommitGraph, name: string, args?: unknown): unknown {
-  return graphs.use(owner, ({ raw }) => callJson(name, args, { handle: raw }));
+  return graphs.use(owner, (handle) => callJson(name, args, { handle }));
 }

@@ -3,17 +3,70 @@
 import { readResponse } from "../../call.js";
 import type * as glue from "../../glue.js";
 import { writeRequest } from "../../request.js";
-import { call } from "../../runtime.js";
+import { call, instance, type Resident } from "../../runtime.js";
 import { guarded } from "../../source.js";
 import type { MaterializationPlan, MaterializationRequest, Materialized } from "../../types/commits.js";
 import { invalid } from "../checked.js";
+import type { Handle, Handles } from "../handles.js";
 import { customFormats } from "./formats.js";
+import { Verification } from "./verification.js";
 
 /** The request and the cache key of a plan: its steps do not have to cross again. */
-export function asked(plan: MaterializationRequest | MaterializationPlan): Uint8Array {
+function asked(plan: MaterializationRequest | MaterializationPlan): Uint8Array {
   if (typeof plan !== "object" || plan === null) throw invalid("plan", "a plan or a request");
   const given = guarded("plan", () => ({ ...plan }));
   return writeRequest({ ...customFormats(), ...given, refs: undefined, steps: undefined, diagnostics: undefined }).json;
+}
+
+/**
+ * A materialization that has begun. The caller's code runs between its calls and may call `reset`: then every call
+ * throws `handle_lost`.
+ */
+export class Work {
+  readonly #raw: glue.Materialization;
+  readonly #resident: Resident;
+
+  constructor(raw: glue.Materialization, resident: Resident) {
+    this.#raw = raw;
+    this.#resident = resident;
+  }
+
+  /** The refs of the blobs, in the order in which they are needed. */
+  order(): string[] {
+    return this.call((raw) => raw.order() as string[]);
+  }
+
+  /** Throws the error for a missing next blob. */
+  missing(): never {
+    return this.call((raw) => {
+      throw raw.missing();
+    });
+  }
+
+  call<T>(run: (raw: glue.Materialization) => T): T {
+    return call(() => run(this.#raw), this.#resident);
+  }
+
+  /** Frees the memory, unless it is gone with its instance. */
+  free(): void {
+    if (this.#resident.instance === instance()) this.#raw.free();
+  }
+}
+
+/** The records that a materialization can begin from. */
+type Plannable = Pick<Handles<Handle & { raw: glue.CommitGraph | glue.ChainWalk }>, "use">;
+
+/** Begins the materialization of a plan, or of the plan of a request. */
+export function beginWork(handles: Plannable, owner: object, plan: MaterializationRequest | MaterializationPlan): Work {
+  const json = asked(plan);
+  return handles.use(
+    owner,
+    (handle) =>
+      new Work(
+        call(() => handle.raw.begin(json), handle),
+        handle,
+      ),
+  );
 }
 
 /**
@@ -21,26 +74,16 @@ export function asked(plan: MaterializationRequest | MaterializationPlan): Uint8
  * to verify it first.
  */
 export function appendBlob(
-  work: glue.Materialization,
+  work: Work,
   blob: Uint8Array,
   append: (bytes: Uint8Array) => unknown,
   verification: Verification = Verification.Unavailable,
 ): boolean {
-  const action = call(() => work.push(blob, verification));
+  const action = work.call((raw) => raw.push(blob, verification));
   if (action === VERIFY) return false;
   if (action === AFTER_NEWLINE) append(NEWLINE);
   if (action !== CONSUMED) append(blob);
   return true;
-}
-
-/** Whether the host can verify a blob with a ref of another store, and the result. */
-export const Verification = { Unavailable: 0, Available: 1, Confirmed: 2, Refused: 3 } as const;
-export type Verification = (typeof Verification)[keyof typeof Verification];
-
-/** The verification of a blob, by the result of the host's function. */
-export function verified(answer: unknown): Verification {
-  if (typeof answer !== "boolean") throw invalid("the result of `verifyArtifact`", "true or false");
-  return answer ? Verification.Confirmed : Verification.Refused;
 }
 
 /**
@@ -53,8 +96,8 @@ const AFTER_NEWLINE = 1;
 const NEWLINE = Uint8Array.of(10);
 
 /** The result, from the pieces if its bytes are not in it already. */
-export function finished(work: glue.Materialization, pieces: readonly Uint8Array[]): Materialized {
-  const { bytes, ...rest } = readResponse(call(() => work.finish())) as Omit<Materialized, "bytes"> &
+export function finished(work: Work, pieces: readonly Uint8Array[]): Materialized {
+  const { bytes, ...rest } = readResponse(work.call((raw) => raw.finish())) as Omit<Materialized, "bytes"> &
     Partial<Materialized>;
   return { bytes: bytes ?? joined(pieces), ...rest };
 }

@@ -1,8 +1,7 @@
 /** Materialization from fetched blobs. */
 
 import { CtxweaveError } from "../../error.js";
-import { call, instance } from "../../runtime.js";
-import { guarded, reasonOf } from "../../source.js";
+import { guarded } from "../../source.js";
 import type {
   FetchBlob,
   MaterializationPlan,
@@ -11,14 +10,14 @@ import type {
   MaterializedStream,
   MaterializeStreamOptions,
   MaterializeWithOptions,
-  VerifyArtifact,
 } from "../../types/commits.js";
 import { checkedSignal, raceAbort } from "../abort.js";
-import { checkedOptions, invalid } from "../checked.js";
+import { checkedFunction, checkedOptions, invalid } from "../checked.js";
 import { checkedBytes, checkWhole } from "./bytes.js";
 import { Fetches } from "./fetches.js";
 import { type CommitGraph, graphs } from "./graph.js";
-import { appendBlob, asked, Blocks, finished, Verification, verified } from "./materialization.js";
+import { appendBlob, beginWork, Blocks, finished } from "./materialization.js";
+import { Verification, verification } from "./verification.js";
 import { ChainWalk, walks } from "./walk.js";
 
 /**
@@ -129,16 +128,6 @@ export function materializeStream(
   return { stream: stream as MaterializedStream["stream"], done };
 }
 
-/** The answer of the host's function; a failure of it is an error of this package. */
-async function verify(verifyArtifact: VerifyArtifact | undefined, ref: string, bytes: Uint8Array): Promise<unknown> {
-  try {
-    return await verifyArtifact?.(ref, bytes);
-  } catch (cause) {
-    const message = `\`verifyArtifact\` failed for \`${ref}\`: ${reasonOf(cause)}`;
-    throw new CtxweaveError("invalid_input", message, { path: "options.verifyArtifact" }, { cause });
-  }
-}
-
 /** Destination of a result's bytes. */
 interface Sink {
   /** Appends bytes synchronously. */
@@ -158,25 +147,18 @@ function begun(
 ): { run(sink: Sink): Promise<Materialized>; free(): void } {
   const signal = checkedSignal(given);
   if (typeof fetchBlob !== "function") throw invalid("fetchBlob", "a function that fetches a blob");
-  if (onProgress !== undefined && typeof onProgress !== "function") throw invalid("options.onProgress", "a function");
-  if (verifyArtifact !== undefined && typeof verifyArtifact !== "function") {
-    throw invalid("options.verifyArtifact", "a function");
-  }
+  checkedFunction(onProgress, "options.onProgress");
+  checkedFunction(verifyArtifact, "options.verifyArtifact");
   checkWhole(concurrency, "concurrency", 1);
   checkWhole(retries, "retries", 0);
   const handles = guarded("source", () => source instanceof ChainWalk) ? walks : graphs;
-  const json = asked(request);
-  const work = handles.use(source, ({ raw }) => call(() => raw.begin(json)));
-  const began = instance();
-  const free = (): void => {
-    if (instance() === began) work.free();
-  };
+  const work = beginWork(handles, source, request);
   const run = async (sink: Sink): Promise<Materialized> => {
     const stop = new AbortController();
     const abort = (): void => stop.abort(signal?.reason);
     signal?.addEventListener("abort", abort);
     try {
-      const order = call(() => work.order() as string[]);
+      const order = work.order();
       const fetches = new Fetches(order, fetchBlob, { concurrency, retries, signal: stop.signal });
       let bytes = 0;
       for (const [at, ref] of order.entries()) {
@@ -185,26 +167,22 @@ function begun(
         for (let tries = 0; ; tries += 1) {
           const fetched = await raceAbort(fetches.take(ref, tries > 0), signal);
           checkedSignal(signal);
-          if (instance() !== began) throw handles.lost();
           if ("failure" in fetched) failure = fetched.failure;
           // Its buffer may have been transferred since it was fetched. Nothing runs between this check and the copy.
           const blob = "answer" in fetched ? checkedBytes(fetched.answer, `fetchBlob(${ref})`) : undefined;
           try {
-            if (blob === undefined)
-              call(() => {
-                throw work.missing();
-              });
+            if (blob === undefined) work.missing();
             else {
               const append = (piece: Uint8Array): void => sink.append(piece);
               const canVerify = verifyArtifact ? Verification.Available : Verification.Unavailable;
-              if (!appendBlob(work, blob, append, canVerify)) {
-                // The host may change its buffer while it verifies.
+              const { length } = blob;
+              if (!appendBlob(work, blob, append, canVerify) && verifyArtifact) {
+                // The host may change its buffers while it verifies.
                 const copy = blob.slice();
-                const answer: unknown = await raceAbort(verify(verifyArtifact, ref, copy), signal);
-                if (instance() !== began) throw handles.lost();
-                appendBlob(work, copy, append, verified(answer));
+                const result = await raceAbort(verification(verifyArtifact, ref, copy.slice()), signal);
+                appendBlob(work, copy, append, result);
               }
-              bytes += blob.length;
+              bytes += length;
               break;
             }
           } catch (error) {
@@ -224,8 +202,8 @@ function begun(
     } finally {
       signal?.removeEventListener("abort", abort);
       stop.abort(new CtxweaveError("blob_missing", "the materialization has ended"));
-      free();
+      work.free();
     }
   };
-  return { run, free };
+  return { run, free: () => work.free() };
 }

@@ -65,5 +65,5 @@ export class ChainWalk {
 }
 
 function callMethod(owner: ChainWalk, name: string, args?: unknown): unknown {
-  return walks.use(owner, ({ raw }) => callJson(name, args, { handle: raw }));
+  return walks.use(owner, (handle) => callJson(name, args, { handle }));
 }
