@@ -1,18 +1,32 @@
 /** Calls of a store, with retries. */
 
+import { checkedSignal, raceAbort } from "../api/abort.js";
 import { checkedBytes } from "../api/commits/bytes.js";
 import { CtxweaveError } from "../error.js";
 import { reasonOf } from "../source.js";
+import type { PlatformAbortSignal } from "../types/platform.js";
 import type { Store, StorePage } from "../types/stores.js";
 
 const decoder = new TextDecoder();
 
-/** The calls of a host's store, with retries. Repeated failure throws `store_failed`. */
+/** Characters of a key that a message shows. */
+const SHOWN_KEY_CHARACTERS = 100;
+
+/** A failure that a retry cannot repair, such as a key that is too long for the host. */
+export class PermanentFailure extends Error {}
+
+/** The calls of a host's store, with retries. Repeated failure throws `store_failed`, an abort the signal's reason. */
 export class StoreCalls {
   constructor(
     readonly store: Store,
     private readonly options: { retries: number; delay: number; timeout: number },
+    readonly signal?: PlatformAbortSignal,
   ) {}
+
+  /** The same calls, which end when the signal is aborted, even if the store never answers. */
+  within(signal: PlatformAbortSignal | undefined): StoreCalls {
+    return signal === this.signal ? this : new StoreCalls(this.store, this.options, signal);
+  }
 
   get(key: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     return this.again("get", key, async () => {
@@ -80,23 +94,31 @@ export class StoreCalls {
   /** Exponential backoff with jitter. */
   pause(tries: number): Promise<void> {
     const most = this.options.delay * 2 ** Math.min(tries, 6);
-    return new Promise((resolve) => setTimeout(resolve, most * (0.5 + Math.random() / 2)));
+    const time = new Promise<void>((resolve) => setTimeout(resolve, most * (0.5 + Math.random() / 2)));
+    return raceAbort(time, this.signal);
   }
 
   private async again<T>(operation: string, key: string, action: () => Promise<T>): Promise<T> {
     const { retries, timeout } = this.options;
     for (let tries = 0; ; tries += 1) {
+      checkedSignal(this.signal);
       try {
-        return await withinTime(action, timeout);
+        return await withinTime(() => raceAbort(action(), this.signal), timeout);
       } catch (cause) {
-        if (tries >= retries) {
-          const message = `\`${operation}\` of \`${key}\` failed after retries, the last error is: ${reasonOf(cause)}`;
+        checkedSignal(this.signal);
+        if (tries >= retries || cause instanceof PermanentFailure) {
+          const what = tries > 0 ? "failed after retries, the last error is" : "failed";
+          const message = `\`${operation}\` of \`${shown(key)}\` ${what}: ${reasonOf(cause)}`;
           throw new CtxweaveError("store_failed", message, { operation, key }, { cause });
         }
         await this.pause(tries);
       }
     }
   }
+}
+
+function shown(key: string): string {
+  return key.length > SHOWN_KEY_CHARACTERS ? `${key.slice(0, SHOWN_KEY_CHARACTERS)}…` : key;
 }
 
 async function withinTime<T>(action: () => Promise<T>, timeout: number): Promise<T> {

@@ -20,6 +20,7 @@ import {
   HEADS,
   INDEXES,
   isResultKey,
+  isShortRef,
   principalEntry,
   PRINCIPALS,
   recordKey,
@@ -110,7 +111,7 @@ class Reachable {
 
   /** Marks a blob as needed. A short ref marks all that it can stand for. */
   keep(ref: string): void {
-    this.blobs.add(ref.startsWith("art-") ? ref.slice("art-".length) : blobKey(ref));
+    this.blobs.add(isShortRef(ref) ? ref.slice("art-".length) : blobKey(ref));
   }
 
   needsBlob(key: string): boolean {
@@ -194,7 +195,10 @@ async function* announced(
     const found = keys.filter(isGarbage);
     if (found.length > 0) yield found;
   } finally {
-    await calls.compareAndSet(COLLECTION, open, `${count + 2}`);
+    // An aborted collection ends as well, but nobody waits for it.
+    const ended = calls.within(undefined).compareAndSet(COLLECTION, open, `${count + 2}`);
+    if (calls.signal?.aborted) ended.catch(() => undefined);
+    else await ended;
   }
 }
 

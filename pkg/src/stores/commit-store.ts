@@ -1,8 +1,10 @@
 /** Commits in a store: the order of writes, and reading them back. */
 
-import { checkedOptions, invalid } from "../api/checked.js";
+import { checkedSignal, raceAbort } from "../api/abort.js";
+import { checkedFunction, checkedOptions, invalid } from "../api/checked.js";
 import { checkedBytes, checkWhole } from "../api/commits/bytes.js";
-import { materializeStream, materializeWith } from "../entries/commits.js";
+import { Verification, verification } from "../api/commits/verification.js";
+import { materializeStream, materializeWith, shortRef } from "../entries/commits.js";
 import { CtxweaveError } from "../error.js";
 import { guarded } from "../source.js";
 import type {
@@ -16,9 +18,13 @@ import type {
   MaterializeWithOptions,
   MetadataUpdate,
   SnapshotFields,
+  VerifyArtifact,
 } from "../types/commits.js";
+import type { Diagnostic, DriverOptions } from "../types/common.js";
+import type { PlatformAbortSignal } from "../types/platform.js";
 import type {
   CommitStoreOptions,
+  ForkedHead,
   GarbageOptions,
   Store,
   StoreCheckpoint,
@@ -26,12 +32,22 @@ import type {
   StoredCommit,
   StoredStream,
   StoreHead,
+  StoreHistoryOptions,
+  StoreReadOptions,
+  StoreSnapshotOptions,
 } from "../types/stores.js";
 import { StoreCalls } from "./calls.js";
 import { condemned, garbage, keysOf } from "./collection.js";
 import { allHeads, headValue, madeHead, nextValue } from "./heads.js";
-import { blobKey, headKey, resultKey } from "./keys.js";
+import { blobKey, headKey, type Index, isFullRef, isShortRef, resultKey } from "./keys.js";
 import { lacksSummary, Records, refOf, type Sealed } from "./records.js";
+
+/** The calls and the records of one operation, which end when its signal is aborted. */
+interface Access {
+  calls: StoreCalls;
+  records: Records;
+  signal: PlatformAbortSignal | undefined;
+}
 
 /** Number of attempts to move a head while other writers are faster or its keys are being collected. */
 const TRIES = 200;
@@ -71,13 +87,14 @@ export class CommitStore {
   }
 
   /** The commit of a head; undefined for a missing head. */
-  async head(name: string): Promise<string | undefined> {
-    return headValue((await this.#calls.text(headKey(name))) ?? "0").commit;
+  async head(name: string, options: DriverOptions = {}): Promise<string | undefined> {
+    const { calls } = this.#within(checkedOptions(options, ["signal"]).signal);
+    return headValue((await calls.text(headKey(name))) ?? "0").commit;
   }
 
   /** All heads. */
-  heads(): AsyncGenerator<StoreHead> {
-    return allHeads(this.#calls);
+  async *heads(options: DriverOptions = {}): AsyncGenerator<StoreHead> {
+    yield* allHeads(this.#within(checkedOptions(options, ["signal"]).signal).calls);
   }
 
   /**
@@ -97,7 +114,9 @@ export class CommitStore {
     blob: Bytes,
     options: StoreCheckpointOptions = {},
   ): Promise<StoredCommit> {
-    const { onConflict = "rebase" } = checkedOptions(options, ["onConflict"]);
+    const { onConflict = "rebase", signal } = checkedOptions(options, ["onConflict", "signal"]);
+    const access = this.#within(signal);
+    const { calls, records } = access;
     if (onConflict !== "rebase" && onConflict !== "error") throw invalid("options.onConflict", "`rebase` or `error`");
     if (typeof request !== "object" || request === null) throw invalid("request", "an object");
     const key = headKey(head);
@@ -111,21 +130,21 @@ export class CommitStore {
     let until: string | undefined;
     let written: string | undefined | null = null;
     for (let tries = 0, collected = 0; tries < TRIES; tries += 1) {
-      if (tries > 0) await this.#calls.pause(Math.min(tries, 4));
+      if (tries > 0) await calls.pause(Math.min(tries, 4));
       // Reads the head before the collection: see collection.ts.
-      const at = await madeHead(this.#calls, key);
-      const collection = await condemned(this.#calls);
+      const at = await madeHead(calls, key);
+      const collection = await condemned(calls);
       const from = first ? first.parent : asked.parent === undefined ? at.commit : asked.parent || undefined;
       let parent = from;
       if (at.commit !== from) {
-        const like = sealed ?? this.#records.seal({ ...asked, parent: null, id: undefined } as never, undefined);
-        const there = await this.#since(at.commit, sealed ? until : from, like.record);
+        const like = sealed ?? records.seal({ ...asked, parent: null, id: undefined } as never, undefined);
+        const there = await this.#since(access, at.commit, sealed ? until : from, like.record);
         if (there === "elsewhere" || (!there && !canFollow(like.record, onConflict))) {
           const id = first?.id ?? like.id;
           throw headConflict(head, at.commit, from === undefined || sealed ? id : from);
         }
         if (there) return stored({ ...like, id: there.id, record: there }, from);
-        if (sealed && sealed.record.parent !== at.commit) await this.#records.list(sealed.record, "-");
+        if (sealed && sealed.record.parent !== at.commit) await records.list(sealed.record, "-");
         parent = at.commit;
       }
       const moved = {
@@ -133,65 +152,67 @@ export class CommitStore {
         parent: parent ?? null,
         ...(parent !== from && { id: undefined }),
       } as CheckpointRequest;
-      sealed = this.#records.seal(moved, parent === undefined ? undefined : (await this.#records.read(parent)).text);
+      sealed = records.seal(moved, parent === undefined ? undefined : (await records.read(parent)).text);
       first ??= { parent: from, id: sealed.id };
       until = parent;
-      const keys = keysOf(sealed.record, this.#records);
+      const keys = keysOf(sealed.record, records);
       if (keys.some((key) => collection.keys.has(key))) {
         if ((collected += 1) > TRIES_WHILE_COLLECTED) throw beingCollected(head, keys);
         continue;
       }
       // A collection in between may have deleted the keys written before.
       if (written !== collection.value) {
-        await Promise.all([
-          this.#calls.put(blobKey(asked.artifact_ref), bytes),
-          this.#records.list(sealed.record, "+"),
-        ]);
-      } else await this.#records.list(sealed.record, "+");
+        await Promise.all([calls.put(blobKey(asked.artifact_ref), bytes), records.list(sealed.record, "+")]);
+      } else await records.list(sealed.record, "+");
       written = collection.value;
-      sealed = await this.#records.store(sealed, moved);
-      if (await this.#calls.compareAndSet(key, at.text, nextValue(at, sealed.id))) return stored(sealed, from);
+      sealed = await records.store(sealed, moved);
+      if (await calls.compareAndSet(key, at.text, nextValue(at, sealed.id))) return stored(sealed, from);
     }
-    throw headConflict(head, await this.head(head), first?.id ?? "");
+    throw headConflict(head, await this.head(head, { signal }), first?.id ?? "");
   }
 
   /**
    * Creates a head at an existing commit, after checking its whole chain. Idempotent.
    *
-   * @throws {CtxweaveError} `commit_not_found` for the commit or one of its ancestors, `blob_missing` if its blob is
-   *   missing, `head_conflict` if the head is at another commit, `store_busy`, `store_failed`
+   * @throws {CtxweaveError} `commit_not_found` for the commit or one of its ancestors, `blob_missing` or `blob_mismatch`
+   *   for its blob, `head_conflict` if the head is at another commit, `store_busy`, `store_failed`
    */
-  async fork(commit: string, head: string): Promise<void> {
+  async fork(commit: string, head: string, options: StoreReadOptions = {}): Promise<ForkedHead> {
+    const { signal, verifyArtifact } = checkedOptions(options, ["signal", "verifyArtifact"]);
+    const access = this.#within(signal);
+    const { calls, records } = access;
     if (checkedText(commit, "commit") === "") throw invalid("commit", "the id of a commit");
     const key = headKey(head);
     for (let tries = 0, collected = 0; tries < TRIES; tries += 1) {
-      if (tries > 0) await this.#calls.pause(Math.min(tries, 4));
-      const at = await madeHead(this.#calls, key);
-      if (at.commit === commit) return;
+      if (tries > 0) await calls.pause(Math.min(tries, 4));
+      const at = await madeHead(calls, key);
+      if (at.commit === commit) return {};
       if (at.commit !== undefined) throw headConflict(head, at.commit, commit);
-      const collection = await condemned(this.#calls);
+      const collection = await condemned(calls);
       let tip: CommitRecord | undefined;
       let isCollected = false;
-      for await (const record of this.#records.history(commit)) {
+      for await (const record of records.history(commit)) {
         tip ??= record;
-        isCollected ||= keysOf(record, this.#records).some((key) => collection.keys.has(key));
+        isCollected ||= keysOf(record, records).some((key) => collection.keys.has(key));
       }
       if (isCollected) {
         if ((collected += 1) > TRIES_WHILE_COLLECTED) throw beingCollected(head, [commit]);
         continue;
       }
+      let diagnostics: Diagnostic[] = [];
       if (tip) {
-        await this.#readBlob(tip);
-        await this.#records.list(tip, "+");
+        ({ diagnostics } = await this.#readBlob(access, tip, verifyArtifact));
+        await records.list(tip, "+");
       }
-      if (await this.#calls.compareAndSet(key, at.text, nextValue(at, commit))) return;
+      if (await calls.compareAndSet(key, at.text, nextValue(at, commit))) return reported({}, diagnostics);
     }
-    throw headConflict(head, await this.head(head), commit);
+    throw headConflict(head, await this.head(head, { signal }), commit);
   }
 
   /** Deletes a head. Its commits remain until they are collected, unless another head leads to them. */
-  async dropHead(head: string): Promise<void> {
-    await this.#calls.update(headKey(head), (text) => {
+  async dropHead(head: string, options: DriverOptions = {}): Promise<void> {
+    const { calls } = this.#within(checkedOptions(options, ["signal"]).signal);
+    await calls.update(headKey(head), (text) => {
       if (text === undefined) return undefined;
       const value = headValue(text);
       return value.commit === undefined ? undefined : nextValue(value, undefined);
@@ -203,8 +224,9 @@ export class CommitStore {
    *
    * @throws {CtxweaveError} `commit_not_found`, `record_mismatch`, `store_failed`
    */
-  async show(id: string): Promise<CommitRecord> {
-    return (await this.#records.read(id)).record;
+  async show(id: string, options: DriverOptions = {}): Promise<CommitRecord> {
+    const { records } = this.#within(checkedOptions(options, ["signal"]).signal);
+    return (await records.read(id)).record;
   }
 
   /**
@@ -213,12 +235,13 @@ export class CommitStore {
    *
    * @throws {CtxweaveError} those of `CommitGraph.history`, `record_mismatch`, `store_failed`
    */
-  async *history(id: string, options: { depth?: number } = {}): AsyncGenerator<CommitRecord> {
-    const { depth } = checkedOptions(options, ["depth"]);
+  async *history(id: string, options: StoreHistoryOptions = {}): AsyncGenerator<CommitRecord> {
+    const { depth, signal } = checkedOptions(options, ["depth", "signal"]);
+    const { records } = this.#within(signal);
     checkWhole(depth, "options.depth", 0);
     // 0 is no limit, as in a graph.
     let left = depth || Infinity;
-    for await (const record of this.#records.history(id)) {
+    for await (const record of records.history(id)) {
       yield record;
       left -= 1;
       if (left === 0) return;
@@ -230,43 +253,49 @@ export class CommitStore {
    *
    * @throws {CtxweaveError} `ambiguous_commit`, `store_failed`
    */
-  resolve(principal: string, time: string | number | Date): Promise<CommitRecord | undefined> {
-    return this.#records.resolve(principal, time);
+  async resolve(
+    principal: string,
+    time: string | number | Date,
+    options: DriverOptions = {},
+  ): Promise<CommitRecord | undefined> {
+    return this.#within(checkedOptions(options, ["signal"]).signal).records.resolve(principal, time);
   }
 
   /** Changes the summary or the tags of a commit; returns its record. */
-  async updateMetadata(id: string, fields: MetadataUpdate): Promise<CommitRecord> {
+  async updateMetadata(id: string, fields: MetadataUpdate, options: DriverOptions = {}): Promise<CommitRecord> {
+    const { records } = this.#within(checkedOptions(options, ["signal"]).signal);
     // A commit without a summary is listed whatever fails: before its summary is removed, or after it was set.
     const summary = guarded("fields", () => fields?.summary);
-    const before = summary === undefined ? undefined : await this.#records.find(id);
-    if (before) await this.#records.markSummary(before.record, "+");
-    const record = await this.#records.update(id, (graph) => graph.updateMetadata(id, fields));
+    const before = summary === undefined ? undefined : await records.find(id);
+    if (before) await records.markSummary(before.record, "+");
+    const record = await records.update(id, (graph) => graph.updateMetadata(id, fields));
     if (before && !lacksSummary(record)) {
-      await this.#records.markSummary(record, "-");
+      await records.markSummary(record, "-");
       // Another writer may have removed it again.
-      if (lacksSummary(await this.show(id))) await this.#records.markSummary(record, "+");
+      if (lacksSummary((await records.read(id)).record)) await records.markSummary(record, "+");
     }
     return record;
   }
 
   /** The commits of a ticket, by time, then id. A page is in memory at a time. */
-  byTicket(ticketId: string): AsyncGenerator<CommitRecord> {
-    return this.#records.indexed("ticket", checkedText(ticketId, "ticketId"), (it) => it.ticket_id === ticketId);
+  byTicket(ticketId: string, options?: DriverOptions): AsyncGenerator<CommitRecord> {
+    return this.#indexed("ticket", checkedText(ticketId, "ticketId"), (it) => it.ticket_id === ticketId, options);
   }
 
   /** The commits of a thread, by time, then id. */
-  byThread(threadId: string): AsyncGenerator<CommitRecord> {
-    return this.#records.indexed("thread", checkedText(threadId, "threadId"), (it) => it.thread_id === threadId);
+  byThread(threadId: string, options?: DriverOptions): AsyncGenerator<CommitRecord> {
+    return this.#indexed("thread", checkedText(threadId, "threadId"), (it) => it.thread_id === threadId, options);
   }
 
   /** The commits of a session, by time, then id. */
-  bySession(sessionId: string): AsyncGenerator<CommitRecord> {
-    return this.#records.indexed("session", checkedText(sessionId, "sessionId"), (it) => it.session_id === sessionId);
+  bySession(sessionId: string, options?: DriverOptions): AsyncGenerator<CommitRecord> {
+    const isOf = (record: CommitRecord): boolean => record.session_id === sessionId;
+    return this.#indexed("session", checkedText(sessionId, "sessionId"), isOf, options);
   }
 
   /** The commits without a summary, by time, then id. `summarizeMissing` gives them one. */
-  lackingSummary(): AsyncGenerator<CommitRecord> {
-    return this.#records.indexed("unsummarized", "-", lacksSummary);
+  lackingSummary(options?: DriverOptions): AsyncGenerator<CommitRecord> {
+    return this.#indexed("unsummarized", "-", lacksSummary, options);
   }
 
   /**
@@ -274,38 +303,40 @@ export class CommitStore {
    *
    * @throws {CtxweaveError} `commit_not_found`, `store_failed`
    */
-  async *children(id: string): AsyncGenerator<CommitRecord> {
-    await this.#records.read(id);
-    yield* this.#records.indexed("parent", id, ({ parent }) => parent === id);
+  async *children(id: string, options: DriverOptions = {}): AsyncGenerator<CommitRecord> {
+    await this.show(id, options);
+    yield* this.#indexed("parent", id, ({ parent }) => parent === id, options);
   }
 
   /** The tips of the branches: the commits of heads that have no children, each once. */
-  async *tips(): AsyncGenerator<CommitRecord> {
+  async *tips(options: DriverOptions = {}): AsyncGenerator<CommitRecord> {
     const seen = new Set<string>();
-    for await (const { commit } of this.heads()) {
+    for await (const { commit } of this.heads(options)) {
       if (seen.has(commit)) continue;
       seen.add(commit);
-      const child = await this.children(commit).next();
-      if (child.done) yield await this.show(commit);
+      const child = await this.children(commit, options).next();
+      if (child.done) yield await this.show(commit, options);
     }
   }
 
   /**
    * Stores the conversation of a head as a snapshot commit, and moves the head to it. Fields default to those of the
-   * head's commit.
+   * head's commit. The diagnostics include those of the materialization, such as `artifact_unverified`.
    *
    * @throws {CtxweaveError} `invalid_input` for a missing head; those of `materialize` and `checkpoint`
    */
-  async snapshot(head: string, fields: SnapshotFields): Promise<StoredCommit> {
-    const commit = await this.head(head);
+  async snapshot(head: string, fields: SnapshotFields, options: StoreSnapshotOptions = {}): Promise<StoredCommit> {
+    const { signal } = checkedOptions(options, ["concurrency", "retries", "signal", "verifyArtifact"]);
+    const commit = await this.head(head, { signal });
     if (commit === undefined) throw invalid("head", "the name of a head with a commit");
-    const { bytes, format, messageCount, tokenCount } = await this.materialize({ commit });
-    const { template, principal, machine, session_id, ticket_id, thread_id } = await this.show(commit);
+    const { bytes, format, messageCount, tokenCount, diagnostics } = await this.materialize({ commit }, options);
+    const { template, principal, machine, session_id, ticket_id, thread_id } = await this.show(commit, { signal });
     const provenance = { template, principal, machine, session_id, ticket_id, thread_id };
     const known = Object.fromEntries(Object.entries(provenance).filter(([, value]) => value !== undefined));
     const request = { ...known, checkpoint: "explicit", ...fields, commit_type: "snapshot", format, parent: commit };
     const counted = { ...request, message_count: messageCount, token_count: tokenCount };
-    return this.checkpoint(head, counted as StoreCheckpoint, bytes);
+    const stored = await this.checkpoint(head, counted as StoreCheckpoint, bytes, { signal });
+    return reported(stored, [...diagnostics, ...(stored.diagnostics ?? [])]);
   }
 
   /**
@@ -313,8 +344,12 @@ export class CommitStore {
    *
    * @throws {CtxweaveError} those of `CommitGraph.planMaterialization`, `record_mismatch`, `store_failed`
    */
-  async planMaterialization(request: MaterializationRequest): Promise<MaterializationPlan> {
-    const walk = await this.#records.walked(request);
+  async planMaterialization(
+    request: MaterializationRequest,
+    options: DriverOptions = {},
+  ): Promise<MaterializationPlan> {
+    const { records } = this.#within(checkedOptions(options, ["signal"]).signal);
+    const walk = await records.walked(request);
     try {
       return walk.planMaterialization(request);
     } finally {
@@ -330,35 +365,18 @@ export class CommitStore {
    */
   async materialize(request: MaterializationRequest, options: MaterializeWithOptions = {}): Promise<Materialized> {
     const checked = checkedOptions(options, ["concurrency", "retries", "onProgress", "signal", "verifyArtifact"]);
-    const walk = await this.#records.walked(request, checked.signal);
+    const { calls, records } = this.#within(checked.signal);
+    const walk = await records.walked(request);
     try {
-      const key = this.#isCaching ? resultKey(walk.planMaterialization(request).cacheKey) : undefined;
-      const known = key === undefined ? undefined : await this.#cached(key);
+      const key = this.#isCaching ? keptKey(walk.planMaterialization(request)) : undefined;
+      const known = key === undefined ? undefined : await cached(calls, key);
       if (known) return known;
-      const made = await materializeWith(walk, request, (ref) => this.#records.blob(ref), checked);
-      if (key !== undefined) await this.#keep(key, made);
+      const made = await materializeWith(walk, request, (ref) => records.blob(ref), checked);
+      if (key !== undefined) await keep(calls, key, made);
       return made;
     } finally {
       walk.free();
     }
-  }
-
-  /** A result that was kept, unless it was evicted or damaged. */
-  async #cached(key: string): Promise<Materialized | undefined> {
-    const text = await this.#calls.text(key);
-    if (text === undefined) return undefined;
-    const kept = JSON.parse(text) as Omit<Materialized, "bytes">;
-    const bytes = await this.#calls.get(blobKey(kept.artifactRef));
-    return bytes && refOf(bytes, undefined) === kept.artifactRef ? { ...kept, bytes } : undefined;
-  }
-
-  /** Keeps a result: its bytes as a blob, and the rest under the cache key. */
-  async #keep(key: string, { bytes, ...rest }: Materialized): Promise<void> {
-    const text = JSON.stringify(rest);
-    // Values other than blobs are short.
-    if (text.length > LONGEST_RESULT) return;
-    await this.#calls.put(blobKey(rest.artifactRef), bytes);
-    await this.#calls.update(key, () => text);
   }
 
   /**
@@ -371,22 +389,29 @@ export class CommitStore {
     options: MaterializeStreamOptions = {},
   ): Promise<StoredStream> {
     const checked = checkedOptions(options, ["concurrency", "retries", "signal", "verifyArtifact"]);
-    const walk = await this.#records.walked(request, checked.signal);
+    const { records } = this.#within(checked.signal);
+    const walk = await records.walked(request);
     try {
       const plan = walk.planMaterialization(request);
-      return { plan, ...materializeStream(walk, request, (ref) => this.#records.blob(ref), checked) };
+      return { plan, ...materializeStream(walk, request, (ref) => records.blob(ref), checked) };
     } finally {
       walk.free();
     }
   }
 
   /**
-   * The blob of a commit, validated.
+   * The blob of a commit, verified: one with a ref of another store only with `verifyArtifact`.
    *
    * @throws {CtxweaveError} `blob_missing`, `blob_mismatch`, `commit_not_found`, `store_failed`
    */
-  async blob(id: string): Promise<Uint8Array> {
-    return this.#readBlob(await this.show(id));
+  async blob(id: string, options: StoreReadOptions = {}): Promise<Uint8Array> {
+    const { signal, verifyArtifact } = checkedOptions(options, ["signal", "verifyArtifact"]);
+    const access = this.#within(signal);
+    const { record } = await access.records.read(id);
+    const { blob, diagnostics } = await this.#readBlob(access, record, verifyArtifact);
+    // Bytes cannot carry a diagnostic.
+    if (diagnostics.length > 0) throw mismatch(record, refOf(blob, undefined), verifyArtifact);
+    return blob;
   }
 
   /**
@@ -397,10 +422,11 @@ export class CommitStore {
    *   garbage cannot be determined
    */
   async *garbage(options: GarbageOptions = {}): AsyncGenerator<string[], void, undefined> {
-    const { batch = 500, patience = 3_600_000 } = checkedOptions(options, ["batch", "patience"]);
+    const { batch = 500, patience = 3_600_000, signal } = checkedOptions(options, ["batch", "patience", "signal"]);
+    const { calls, records } = this.#within(signal);
     checkWhole(batch, "options.batch", 1);
     checkWhole(patience, "options.patience", 0);
-    yield* garbage(this.#calls, this.#records, { batch, patience });
+    yield* garbage(calls, records, { batch, patience });
   }
 
   /**
@@ -408,34 +434,119 @@ export class CommitStore {
    * attempt stored it. Returns `elsewhere` if `until` is not in the chain.
    */
   async #since(
+    { records }: Access,
     commit: string | undefined,
     until: string | undefined,
     like: CommitRecord,
   ): Promise<CommitRecord | "elsewhere" | undefined> {
     if (commit === undefined) return until === undefined ? undefined : "elsewhere";
     const wanted = said(like);
-    for await (const record of this.#records.history(commit)) {
+    for await (const record of records.history(commit)) {
       if (record.id === until) return undefined;
       if (record.artifact_ref === like.artifact_ref && said(record) === wanted) return record;
     }
     return until === undefined ? undefined : "elsewhere";
   }
 
-  async #readBlob({ id, artifact_ref }: CommitRecord): Promise<Uint8Array> {
+  /**
+   * The blob of a record. One with a ref of another store is verified by the caller's function; without it, a diagnostic
+   * is reported.
+   */
+  async #readBlob(
+    { records, signal }: Access,
+    record: CommitRecord,
+    verifyArtifact: VerifyArtifact | undefined,
+  ): Promise<{ blob: Uint8Array; diagnostics: Diagnostic[] }> {
+    checkedFunction(verifyArtifact, "options.verifyArtifact");
+    const { id, artifact_ref: artifactRef } = record;
     for (let tries = 0; ; tries += 1) {
-      const blob = await this.#records.blob(artifact_ref).catch((cause: unknown) => {
+      const blob = await records.blob(artifactRef).catch((cause: unknown) => {
+        checkedSignal(signal);
         if (cause instanceof CtxweaveError) throw cause;
-        const message = `the blob \`${artifact_ref}\` of commit \`${id}\` is not in the store`;
-        throw new CtxweaveError("blob_missing", message, { commitId: id, artifactRef: artifact_ref });
+        const message = `the blob \`${artifactRef}\` of commit \`${id}\` is not in the store`;
+        throw new CtxweaveError("blob_missing", message, { commitId: id, artifactRef });
       });
       const actualRef = refOf(blob, undefined);
-      if (actualRef === artifact_ref || artifact_ref.startsWith("art-")) return blob;
-      if (tries > 0) {
-        const message = `the blob for commit \`${id}\` is \`${actualRef}\` and not \`${artifact_ref}\`: it was damaged, or it is another blob`;
-        throw new CtxweaveError("blob_mismatch", message, { commitId: id, artifactRef: artifact_ref, actualRef });
+      const isVerified = isShortRef(artifactRef)
+        ? shortRef(actualRef) === artifactRef
+        : blobKey(actualRef) === blobKey(artifactRef);
+      if (isVerified) return { blob, diagnostics: [] };
+      if (!isFullRef(artifactRef)) {
+        if (verifyArtifact) {
+          const result = await raceAbort(verification(verifyArtifact, artifactRef, blob.slice()), signal);
+          if (result === Verification.Confirmed) return { blob, diagnostics: [] };
+        } else if (!isShortRef(artifactRef)) return { blob, diagnostics: [unverified(artifactRef)] };
       }
+      if (tries > 0) throw mismatch(record, actualRef, verifyArtifact);
     }
   }
+
+  /** The records with a property. */
+  async *#indexed(
+    index: Index,
+    value: string,
+    has: (record: CommitRecord) => boolean,
+    options: DriverOptions = {},
+  ): AsyncGenerator<CommitRecord> {
+    yield* this.#within(checkedOptions(options, ["signal"]).signal).records.indexed(index, value, has);
+  }
+
+  #within(given: unknown): Access {
+    const signal = checkedSignal(given);
+    return { calls: this.#calls.within(signal), records: this.#records.within(signal), signal };
+  }
+}
+
+/**
+ * The key of the result of a plan; undefined if it must not be kept, because it depends on `verifyArtifact` whether the
+ * caller gets it.
+ */
+function keptKey({ refs, cacheKey }: MaterializationPlan): string | undefined {
+  return refs.every(isFullRef) ? resultKey(cacheKey) : undefined;
+}
+
+/** A result that was kept, unless it was evicted or damaged. */
+async function cached(calls: StoreCalls, key: string): Promise<Materialized | undefined> {
+  const text = await calls.text(key);
+  if (text === undefined) return undefined;
+  const kept = JSON.parse(text) as Omit<Materialized, "bytes">;
+  const bytes = await calls.get(blobKey(kept.artifactRef));
+  return bytes && refOf(bytes, undefined) === kept.artifactRef ? { ...kept, bytes } : undefined;
+}
+
+/** Keeps a result: its bytes as a blob, and the rest under the cache key. */
+async function keep(calls: StoreCalls, key: string, { bytes, ...rest }: Materialized): Promise<void> {
+  const text = JSON.stringify(rest);
+  // Values other than blobs are short.
+  if (text.length > LONGEST_RESULT) return;
+  await calls.put(blobKey(rest.artifactRef), bytes);
+  await calls.update(key, () => text);
+}
+
+/** A result with its diagnostics, if there are any. */
+function reported<Result extends object>(
+  result: Result,
+  diagnostics: Diagnostic[],
+): Result & { diagnostics?: Diagnostic[] } {
+  return { ...result, ...(diagnostics.length > 0 && { diagnostics }) };
+}
+
+function unverified(artifactRef: string): Diagnostic {
+  const message = `the ref \`${artifactRef}\` is of another store, so its blob was used unverified; pass \`verifyArtifact\``;
+  return { code: "artifact_unverified", severity: "warning", message };
+}
+
+function mismatch(
+  { id, artifact_ref: artifactRef }: CommitRecord,
+  actualRef: string,
+  verifyArtifact: VerifyArtifact | undefined,
+): CtxweaveError {
+  const canVerify = isFullRef(artifactRef) || verifyArtifact !== undefined;
+  const advice = canVerify
+    ? "it was damaged, or it is another blob"
+    : "pass `verifyArtifact` if the ref is of another store";
+  const message = `the blob for commit \`${id}\` has the ref \`${actualRef}\`, not \`${artifactRef}\`; ${advice}`;
+  return new CtxweaveError("blob_mismatch", message, { commitId: id, artifactRef, actualRef });
 }
 
 function checkedText(value: unknown, path: string): string {

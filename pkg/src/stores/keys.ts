@@ -26,9 +26,19 @@ export function isLarge(key: string): boolean {
   return key.startsWith(BLOBS) || key.startsWith(COLLECTIONS);
 }
 
-/** The key of a blob, by full ref. */
+/** Whether a ref is the hash of its blob, so that the blob is always verified. */
+export function isFullRef(ref: string): boolean {
+  return /^(?:blake3:)?[0-9a-f]{64}$/.test(ref);
+}
+
+/** Whether a ref abbreviates a full one. */
+export function isShortRef(ref: string): boolean {
+  return /^art-[0-9a-f]{12}$/.test(ref);
+}
+
+/** The key of a blob, by full ref or the ref of another store. */
 export function blobKey(ref: string): string {
-  return BLOBS + ref.slice(ref.indexOf(":") + 1);
+  return BLOBS + encoded(ref.slice(ref.indexOf(":") + 1), "artifact_ref");
 }
 
 /** The prefix of the keys of all blobs that a short ref, `art-…`, can stand for. */

@@ -1,6 +1,5 @@
 /** Records in a store: lookup, chains, creation. */
 
-import { checkedSignal, raceAbort } from "../api/abort.js";
 import { checkedObject } from "../api/checked.js";
 import { artifactRef, ChainWalk, CommitGraph, shortRef, timeKey } from "../entries/commits.js";
 import { CtxweaveError } from "../error.js";
@@ -17,6 +16,7 @@ import {
   type Index,
   indexKey,
   indexPrefix,
+  isShortRef,
   principalEntry,
   principalKey,
   principalPrefix,
@@ -52,6 +52,12 @@ export class Records {
     private readonly calls: StoreCalls,
     private readonly options: { pageSize: number; limits: Limits | undefined },
   ) {}
+
+  /** The same records, read by calls that end when the signal is aborted. */
+  within(signal: PlatformAbortSignal | undefined): Records {
+    const calls = this.calls.within(signal);
+    return calls === this.calls ? this : new Records(calls, this.options);
+  }
 
   /** The text of a validated record, and the record. */
   async read(id: string): Promise<{ text: string; record: CommitRecord }> {
@@ -92,8 +98,7 @@ export class Records {
   }
 
   /** Walks all records that a request needs; the caller frees the walk. */
-  async walked(request: MaterializationRequest, given?: PlatformAbortSignal): Promise<ChainWalk> {
-    const signal = checkedSignal(given);
+  async walked(request: MaterializationRequest): Promise<ChainWalk> {
     checkedObject(request, "request");
     const { commit, stop } = guarded("request", () => ({ ...request }));
     const walk = new ChainWalk({
@@ -102,7 +107,7 @@ export class Records {
       ...limited(this.options.limits),
     });
     try {
-      while (walk.wanted !== undefined) await raceAbort(this.page(walk), signal);
+      while (walk.wanted !== undefined) await this.page(walk);
       return walk;
     } catch (error) {
       walk.free();
@@ -284,7 +289,7 @@ export class Records {
 
   /** A blob, not validated; a short ref is resolved. */
   async blob(ref: string): Promise<Uint8Array> {
-    const key = ref.startsWith("art-") ? await this.fullKey(ref) : blobKey(ref);
+    const key = isShortRef(ref) ? await this.fullKey(ref) : blobKey(ref);
     const blob = await this.calls.get(key);
     if (!blob) throw new Error(`the store has no \`${key}\``);
     return blob;

@@ -8,7 +8,7 @@ import { CommitStore } from "./commit-store.js";
 
 /**
  * Gives each commit without a summary the one that `summarize` returns, oldest first. If `summarize` throws, so does the
- * call; summaries set before stay.
+ * call; summaries set before stay. `summarize` receives the signal.
  *
  * @throws {CtxweaveError} `invalid_input`, and those of `CommitStore.blob` and `updateMetadata`; the signal's reason when it is aborted
  */
@@ -17,22 +17,25 @@ export async function summarizeMissing(
   summarize: Summarize,
   options: SummarizeMissingOptions = {},
 ): Promise<SummarizedCommits> {
-  const { limit = Infinity, signal: given } = checkedOptions(options, ["limit", "signal"]);
+  const {
+    limit = Infinity,
+    signal: given,
+    verifyArtifact,
+  } = checkedOptions(options, ["limit", "signal", "verifyArtifact"]);
   const signal = checkedSignal(given);
   if (limit !== Infinity) checkWhole(limit, "options.limit", 1);
   if (typeof summarize !== "function") throw invalid("summarize", "a function");
   if (!(store instanceof CommitStore)) throw invalid("store", "a `CommitStore`");
   const done: SummarizedCommits = { summarized: [], skipped: [] };
-  for await (const record of store.lackingSummary()) {
+  for await (const record of store.lackingSummary({ signal })) {
     if (done.summarized.length >= limit) break;
-    checkedSignal(signal);
-    const blob = await raceAbort(store.blob(record.id), signal);
-    const summary = await raceAbort(summarize(record, blob), signal);
+    const blob = await store.blob(record.id, { signal, verifyArtifact });
+    const summary = await raceAbort(signal ? summarize(record, blob, { signal }) : summarize(record, blob), signal);
     if (summary !== undefined && typeof summary !== "string")
       throw invalid("summarize", "a function that returns a text or undefined");
     if (summary === undefined || summary.trim() === "") done.skipped.push(record.id);
     else {
-      await store.updateMetadata(record.id, { summary });
+      await store.updateMetadata(record.id, { summary }, { signal });
       done.summarized.push(record.id);
     }
   }

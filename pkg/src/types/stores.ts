@@ -1,6 +1,13 @@
 /** Stores of commits: the host's interface, and the types built on it. */
 
-import type { CheckpointRequest, CommitRecord, MaterializationPlan, MaterializedStream } from "./commits.js";
+import type {
+  CheckpointRequest,
+  CommitRecord,
+  MaterializationPlan,
+  MaterializedStream,
+  MaterializeStreamOptions,
+  VerifyArtifact,
+} from "./commits.js";
 import type { Diagnostic, DriverOptions, Limits } from "./common.js";
 
 /**
@@ -58,11 +65,39 @@ export interface CommitStoreOptions {
   limits?: Limits | undefined;
 }
 
-/** The summary of a commit; undefined leaves it without one. `blob` is the content of the commit. */
-export type Summarize = (record: CommitRecord, blob: Uint8Array) => string | undefined | Promise<string | undefined>;
+/** Options of a history. */
+export interface StoreHistoryOptions extends DriverOptions {
+  /** Number of records. Default: all; 0 is no limit. */
+  depth?: number | undefined;
+}
+
+/** How to read a blob. */
+export interface StoreReadOptions extends DriverOptions {
+  /** Verifies a blob with a ref of another store. */
+  verifyArtifact?: VerifyArtifact | undefined;
+}
+
+/** How to read the blobs of a snapshot. */
+export type StoreSnapshotOptions = MaterializeStreamOptions;
+
+/** Result of `fork`. */
+export interface ForkedHead {
+  /** Present if the blob of the commit has a ref of another store and was not verified. */
+  diagnostics?: Diagnostic[];
+}
+
+/**
+ * The summary of a commit; undefined leaves it without one. `blob` is the content of the commit, `signal` that of the
+ * driver.
+ */
+export type Summarize = (
+  record: CommitRecord,
+  blob: Uint8Array,
+  options?: DriverOptions,
+) => string | undefined | Promise<string | undefined>;
 
 /** Options of `summarizeMissing`. */
-export interface SummarizeMissingOptions extends DriverOptions {
+export interface SummarizeMissingOptions extends StoreReadOptions {
   /** Maximum number of commits to summarize. Default: all. */
   limit?: number | undefined;
 }
@@ -76,10 +111,10 @@ export interface SummarizedCommits {
 }
 
 /** A checkpoint to store; its ref is derived from the blob. */
-export type StoreCheckpoint = Omit<CheckpointRequest, "artifact_ref"> & { artifact_ref?: string };
+export type StoreCheckpoint = Omit<CheckpointRequest, "artifact_ref"> & { artifact_ref?: string | undefined };
 
 /** Options of one checkpoint. */
-export interface StoreCheckpointOptions {
+export interface StoreCheckpointOptions extends DriverOptions {
   /**
    * How to handle a delta if another writer was faster: store it after the other's commit (`rebase`, the default), or
    * throw `head_conflict`. Compactions and snapshots are never rebased, because they would hide commits that they do
@@ -109,7 +144,7 @@ export interface StoredStream extends MaterializedStream {
 }
 
 /** Options for listing garbage. */
-export interface GarbageOptions {
+export interface GarbageOptions extends DriverOptions {
   /** Number of keys per page. Default 500. */
   batch?: number | undefined;
   /** Milliseconds after which an unfinished collection is taken over. Default: one hour. */
