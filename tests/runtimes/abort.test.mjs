@@ -53,8 +53,65 @@ const fork = JSON.stringify({
   payload: { id: "fork", history_base: { thread_id: "root", end_ordinal_exclusive: 3 } },
 });
 
+const stored = { format: "generic-v1", created_at: "2026-01-01T00:00:00Z", principal: "p", ticket_id: "t" };
+
+/** A store whose calls are `work`, with a commit that was stored before, and the id of the commit. */
+async function storeOf(work, names = ["get", "put", "compareAndSet", "list", "ancestors"]) {
+  const base = stores.memoryStore();
+  const { id } = await new stores.CommitStore(base).checkpoint("main", stored, blob);
+  const slow = { ...base, ...Object.fromEntries(names.map((name) => [name, (...args) => work(...args)])) };
+  return [new stores.CommitStore(slow, { retries: 0 }), id];
+}
+
+/** A store with a commit whose blob only the caller can verify, and its id. */
+async function foreignStore() {
+  const [commits, id] = [stores.memoryStore(), "ctx-other"];
+  const record = { id, version: 1, commit_type: "delta", artifact_ref: "sha256:abc", ...stored };
+  await commits.put("blobs/abc", blob);
+  await commits.compareAndSet(`records/${id}`, undefined, JSON.stringify(record));
+  await commits.compareAndSet("heads/main", undefined, `1 ${id}`);
+  return [new stores.CommitStore(commits, { retries: 0 }), id];
+}
+
+/** The methods of a `CommitStore`; the first step of a generator. */
+const STORE_METHODS = {
+  head: (commits, id, options) => commits.head("main", options),
+  heads: (commits, id, options) => commits.heads(options).next(),
+  checkpoint: (commits, id, options) => commits.checkpoint("main", { ...stored, parent: id }, blob, options),
+  fork: (commits, id, options) => commits.fork(id, "fork", options),
+  dropHead: (commits, id, options) => commits.dropHead("main", options),
+  show: (commits, id, options) => commits.show(id, options),
+  history: (commits, id, options) => commits.history(id, options).next(),
+  resolve: (commits, id, options) => commits.resolve("p", "2026-02-01T00:00:00Z", options),
+  updateMetadata: (commits, id, options) => commits.updateMetadata(id, { summary: "s" }, options),
+  byTicket: (commits, id, options) => commits.byTicket("t", options).next(),
+  byThread: (commits, id, options) => commits.byThread("t", options).next(),
+  bySession: (commits, id, options) => commits.bySession("s", options).next(),
+  lackingSummary: (commits, id, options) => commits.lackingSummary(options).next(),
+  children: (commits, id, options) => commits.children(id, options).next(),
+  tips: (commits, id, options) => commits.tips(options).next(),
+  snapshot: (commits, id, options) => commits.snapshot("main", { created_at: 0 }, options),
+  planMaterialization: (commits, id, options) => commits.planMaterialization({ commit: id }, options),
+  materialize: (commits, id, options) => commits.materialize({ commit: id }, options),
+  materializeStream: (commits, id, options) => commits.materializeStream({ commit: id }, options),
+  blob: (commits, id, options) => commits.blob(id, options),
+  garbage: (commits, id, options) => commits.garbage(options).next(),
+};
+
 /** Every driver that takes a signal: `work` is the caller's function. */
 const DRIVERS = {
+  ...Object.fromEntries(
+    Object.entries(STORE_METHODS).map(([name, act]) => [
+      `CommitStore.${name}`,
+      async (work, signal) => act(...(await storeOf(work)), { signal }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["blob", "fork", "snapshot", "materialize"].map((name) => [
+      `CommitStore.${name}, its verifyArtifact`,
+      async (work, signal) => STORE_METHODS[name](...(await foreignStore()), { signal, verifyArtifact: work }),
+    ]),
+  ),
   materializeWith: (work, signal) => ctxweave.materializeWith(...graphWith(), work, { signal }),
   "materializeStream, its stream": async (work, signal) => {
     const { stream, done } = ctxweave.materializeStream(...graphWith(), work, { signal });
@@ -88,18 +145,16 @@ const DRIVERS = {
     await store.checkpoint("main", { format: "generic-v1", created_at: "2026-01-01T00:00:00Z" }, blob);
     return stores.summarizeMissing(store, work, { signal });
   },
-  "CommitStore.materialize": async (work, signal) => {
-    const store = stores.memoryStore();
-    const request = { format: "generic-v1", created_at: "2026-01-01T00:00:00Z", message_count: 1, principal: "p" };
-    const { id } = await new stores.CommitStore(store).checkpoint("main", request, blob);
-    const slow = { ...store, get: (key) => work(key), ancestors: (key) => work(key) };
-    return new stores.CommitStore(slow, { retries: 0 }).materialize({ commit: id }, { signal });
+  "summarizeMissing, its list": async (work, signal) =>
+    stores.summarizeMissing((await storeOf(work, ["list"]))[0], () => "s", { signal }),
+  "summarizeMissing, its blob": async (work, signal) => {
+    const base = stores.memoryStore();
+    await new stores.CommitStore(base).checkpoint("main", stored, blob);
+    const get = (key) => (key.startsWith("blobs/") ? work(key) : base.get(key));
+    return stores.summarizeMissing(new stores.CommitStore({ ...base, get }, { retries: 0 }), () => "s", { signal });
   },
-  "CommitStore.materializeStream": async (work, signal) => {
-    const { CommitStore, memoryStore } = stores;
-    const store = { ...memoryStore(), get: (key) => work(key), ancestors: (key) => work(key) };
-    return new CommitStore(store, { retries: 0 }).materializeStream({ commit: "c" }, { signal });
-  },
+  "summarizeMissing, its update": async (work, signal) =>
+    stores.summarizeMissing((await storeOf(work, ["compareAndSet"]))[0], () => "s", { signal }),
 };
 
 /** Rejects within a second, with this reason. */
@@ -262,4 +317,32 @@ test("the memory system, the summarizer and the reader of files receive the sign
     ctxweave.fitMessagesWith(chat, { maxTokens: 150 }, () => "", { signals: signal }),
     { code: "invalid_input" },
   );
+});
+
+test("an aborted collection ends, so that others can collect and write", async () => {
+  const store = stores.memoryStore();
+  const commits = new stores.CommitStore(store, { delay: 1 });
+  await commits.checkpoint("main", stored, blob);
+  await commits.dropHead("main");
+  const controller = new AbortController();
+  const garbage = commits.garbage({ signal: controller.signal });
+  assert.equal((await garbage.next()).done, false);
+  controller.abort();
+  await rejectsSoon(garbage.next(), controller.signal.reason);
+  assert.equal((await garbage.next()).done, true);
+  const other = commits.garbage();
+  assert.equal((await other.next()).done, false);
+  await other.return();
+});
+
+test("the summarizer of commits receives the signal", async () => {
+  const { signal } = new AbortController();
+  const [commits] = await storeOf(() => undefined, []);
+  let given;
+  const summarize = (record, bytes, about) => {
+    given = about.signal;
+    return "s";
+  };
+  await stores.summarizeMissing(commits, summarize, { signal });
+  assert.equal(given, signal);
 });

@@ -71,7 +71,10 @@ test("a fork reports what it did not verify", async () => {
 
 test("a blob is returned only if it is verified", async () => {
   const { commits, commit } = await foreign("sha256:abc", "blobs/abc");
-  await assert.rejects(commits.blob(commit), { ...mismatch, message: /pass `verifyArtifact` if the ref is of another/ });
+  await assert.rejects(commits.blob(commit), {
+    ...mismatch,
+    message: /pass `verifyArtifact` if the ref is of another/,
+  });
   await assert.rejects(commits.blob(commit, refused), mismatch);
   assert.deepEqual(await commits.blob(commit, confirmed), blob);
   await assert.rejects(commits.blob(commit, { verifyArtifact: 1 }), { code: "invalid_input" });
