@@ -3,6 +3,7 @@
 import { checkedFunction, checkedObject, checkedOptions, invalid } from "../api/checked.js";
 import { guarded } from "../source.js";
 import type { DeletingStore } from "../types/stores.js";
+import { PermanentFailure } from "./calls.js";
 import { isLarge } from "./keys.js";
 import { signedHeaders } from "./signature.js";
 
@@ -38,7 +39,7 @@ export interface S3Options {
   prefix?: string | undefined;
   /** The access key, or a function that returns the current one. Without it `fetch` has to sign. */
   credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>) | undefined;
-  /** Sends requests. Defaults to the global `fetch`. */
+  /** Sends requests; called without `this`. Defaults to the global `fetch`. */
   fetch?: S3FetchLike | undefined;
 }
 
@@ -55,6 +56,7 @@ const decoder = new TextDecoder();
 /** A value and its version. */
 interface Version {
   bytes: Uint8Array<ArrayBuffer>;
+  /** Empty if the service does not state it. */
   etag: string;
 }
 
@@ -73,7 +75,7 @@ export function s3Store(options: S3Options): DeletingStore {
     // A missing bucket has the same status.
     if (response.status === 404 && codeOf(bytes) === "NoSuchKey") return undefined;
     if (response.status !== 200) throw refusal("GET", response.status, bytes);
-    const etag = (response.headers.get("etag") ?? "").replace(/^W\//, "");
+    const etag = (response.headers.get("etag") ?? "").trim().replace(/^W\//, "");
     if (!isLarge(key)) keepVersion(versions, key, { text: decoder.decode(bytes), etag });
     return { bytes, etag };
   };
@@ -97,10 +99,10 @@ export function s3Store(options: S3Options): DeletingStore {
       const bytes = encoder.encode(next);
       if (expected === undefined) return write(key, bytes, { "if-none-match": "*" });
       const kept = versions.get(key);
-      if (kept?.text === expected && (await write(key, bytes, { "if-match": kept.etag }))) return true;
+      if (kept?.text === expected && (await write(key, bytes, conditionOf(kept)))) return true;
       const now = await read(key);
       if (now === undefined || decoder.decode(now.bytes) !== expected) return false;
-      return write(key, bytes, { "if-match": now.etag });
+      return write(key, bytes, conditionOf(now));
     },
     async list(start, cursor, limit = 1000) {
       const query: [string, string][] = [
@@ -127,6 +129,18 @@ export function s3Store(options: S3Options): DeletingStore {
         throw refusal("DELETE", response.status, bytes);
     },
   };
+}
+
+/**
+ * The condition that an object is unchanged. Services ignore an empty one.
+ *
+ * @throws {PermanentFailure} if the version is unknown
+ */
+function conditionOf({ etag }: { etag: string }): Record<string, string> {
+  if (/^"?"?$/.test(etag)) {
+    throw new PermanentFailure("the service sends no `ETag`; in a browser the CORS rules of the bucket must expose it");
+  }
+  return { "if-match": etag };
 }
 
 /** A request about an object, or about the bucket. */
@@ -164,7 +178,7 @@ function bucketOf(options: S3Options) {
     const address = new URL(`${root}${path}${parameters && "?"}${parameters}`);
     // An address drops `.` and `..`.
     if (key !== undefined && !address.pathname.endsWith(`/${bucket}${path}`))
-      throw new Error(`the key \`${key}\` has a part \`.\` or \`..\``);
+      throw new PermanentFailure("the key has a part `.` or `..`");
     return address;
   };
   const send = async (
@@ -175,7 +189,9 @@ function bucketOf(options: S3Options) {
     const bytes = new Uint8Array(body);
     const access = typeof credentials === "function" ? checkCredentials(await credentials()) : credentials;
     const sent = access ? await signedHeaders({ method, address, headers, body: bytes }, access, region) : headers;
-    return fetch(address.href, { method, headers: sent, ...(method === "PUT" && { body: bytes.buffer }) });
+    // A browser would answer from its cache. Not signed, because proxies change it.
+    const uncached = method === "GET" ? { ...sent, "cache-control": "no-cache" } : sent;
+    return fetch(address.href, { method, headers: uncached, ...(method === "PUT" && { body: bytes.buffer }) });
   };
   return { prefix, send };
 }
@@ -188,8 +204,8 @@ function endpointOf(endpoint: unknown): string {
   } catch {
     throw invalid("options.endpoint", "the address of a service, such as `https://s3.eu-central-1.amazonaws.com`");
   }
-  const { protocol, search, hash, username, href } = address;
-  if (!/^https?:$/.test(protocol) || search || hash || username)
+  const { protocol, search, hash, username, password, href } = address;
+  if (!/^https?:$/.test(protocol) || search || hash || username || password)
     throw invalid("options.endpoint", "an http or https address without a query or a user");
   return href.replace(/\/+$/, "");
 }
@@ -209,7 +225,8 @@ function checkCredentials(credentials: S3Credentials): S3Credentials {
 function objectPath(key: string): string {
   const path = key.split("/").map(percentEncoded).join("/");
   const { length } = encoder.encode(key);
-  if (length > MAX_KEY_BYTES) throw new Error(`the key has ${length} bytes, over the limit of ${MAX_KEY_BYTES} of S3`);
+  if (length > MAX_KEY_BYTES)
+    throw new PermanentFailure(`the key has ${length} bytes, over the limit of ${MAX_KEY_BYTES} of S3`);
   return path;
 }
 
