@@ -1,6 +1,8 @@
 /** Files in a folder. */
 
 import type { DeletingStore } from "../types/stores.js";
+import { PermanentFailure } from "./calls.js";
+import { fileName, keyPart, MAX_NAME_CHARACTERS } from "./file-names.js";
 import { BLOBS, isLarge } from "./keys.js";
 import { page } from "./memory.js";
 
@@ -18,9 +20,6 @@ export interface FileSystemLike {
 /** Number of earlier values that a key keeps, so that a slow writer detects that others have set it. */
 const KEPT = 16;
 
-/** The name of a file for an empty part of a key. */
-const EMPTY = "=";
-
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -32,8 +31,14 @@ const decoder = new TextDecoder();
 export function fileSystemStore(fs: FileSystemLike, folder: string): DeletingStore {
   const path = (key: string): string => {
     const names = key.split("/").map(fileName);
+    const long = names.find((name) => name.length > MAX_NAME_CHARACTERS);
+    if (long !== undefined) {
+      throw new PermanentFailure(
+        `a part of the key needs ${long.length} characters, over the limit of ${MAX_NAME_CHARACTERS} of a file name`,
+      );
+    }
     // A folder with all blobs would be too large for some tools.
-    if (key.startsWith(BLOBS)) names.splice(1, 0, key.slice(BLOBS.length, BLOBS.length + 2));
+    if (key.startsWith(BLOBS)) names.splice(1, 0, fileName(key.slice(BLOBS.length, BLOBS.length + 2)));
     return [folder, ...names].join("/");
   };
   let made: Promise<unknown> | undefined;
@@ -104,7 +109,9 @@ export function fileSystemStore(fs: FileSystemLike, folder: string): DeletingSto
       const found = keys.filter((key) => key.startsWith(prefix) && (cursor === undefined || key > cursor));
       return page(found.sort().slice(0, limit), limit);
     },
-    delete: (key) => fs.rm(path(key), { recursive: true, force: true }),
+    async delete(key) {
+      await fs.rm(path(key), { recursive: true, force: true });
+    },
   };
 }
 
@@ -117,8 +124,9 @@ async function keysUnder(fs: FileSystemLike, folder: string, prefix: string): Pr
   const under = (parts: string[]): string => [...names, ...parts].join("/");
   if (names[0] === "blobs") {
     const start = prefix.slice(BLOBS.length, BLOBS.length + 2);
-    const pairs = below.filter((pair) => pair.startsWith(start));
-    return (await Promise.all(pairs.map((pair) => there(`${base}/${pair}`)))).flat().map((name) => under([name]));
+    const pairs = below.filter((pair) => pair.startsWith(start)).map(fileName);
+    const blobs = await Promise.all(pairs.map((pair) => there(`${base}/${pair}`)));
+    return blobs.flat().map((name) => under([keyPart(name)]));
   }
   // The list of all principals' commits is two levels deeper, that of one principal one level. Indexes have a level more.
   const levels = { principals: 3, indexes: 4 }[names[0] ?? ""];
@@ -132,20 +140,6 @@ async function keysUnder(fs: FileSystemLike, folder: string, prefix: string): Pr
     found = (await Promise.all(deeper)).flat();
   }
   return found.map(under);
-}
-
-/**
- * Keys encode unusual characters with `%`; file systems differ in `*`, trailing dots and capital letters. A path ignores
- * an empty part.
- */
-function fileName(part: string): string {
-  if (part === "") return EMPTY;
-  return part.replace(/[^a-z0-9_%-]/g, (character) => `=${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
-}
-
-function keyPart(name: string): string {
-  if (name === EMPTY) return "";
-  return name.replace(/=([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -2,6 +2,7 @@
 
 import { invalid } from "../api/checked.js";
 import { artifactRef } from "../entries/commits.js";
+import { fileName } from "./file-names.js";
 
 export const BLOBS = "blobs/";
 export const RECORDS = "records/";
@@ -14,10 +15,16 @@ export const COLLECTIONS = "collections/";
 /** The value that refers to the current list. */
 export const COLLECTION = "collection";
 
-/** Longest value, encoded, that a list has in its keys. */
-const MAX_LISTED_VALUE = 128;
+/**
+ * Longest value, encoded and as the name of a file, that a list has in its keys. One with a hash is longer, so that it
+ * equals none of these, and always fits into the name of a file.
+ */
+const MAX_LISTED_VALUE = 126;
 /** Characters of a longer one that stay in front of its hash. */
-const KEPT_CHARACTERS = 64;
+const KEPT_CHARACTERS = 62;
+
+/** Longest encoded text in a key: a name of 256 characters of three bytes. Longer ids do not exist. */
+const MAX_PART_CHARACTERS = 9 * 256;
 
 const encoder = new TextEncoder();
 
@@ -103,15 +110,22 @@ export function isResultKey(key: string): boolean {
 
 /** A value in the key of a list. Hosts limit the length of keys, so a long value is replaced by its beginning and hash. */
 function listed(value: string, path: string): string {
-  const part = encoded(value, path);
-  if (part.length <= MAX_LISTED_VALUE) return part;
-  // One character longer than any value that is not replaced.
+  const part = escaped(value, path);
+  if (fileName(part).length <= MAX_LISTED_VALUE) return part;
   const hash = artifactRef(encoder.encode(value)).slice("blake3:".length);
   return `${part.slice(0, KEPT_CHARACTERS)}~${hash}`;
 }
 
 /** A text as one part of a key: ASCII without `/`, and nothing that a path or an address takes for another folder. */
 function encoded(text: string, path: string): string {
+  const part = escaped(text, path);
+  if (part.length > MAX_PART_CHARACTERS) {
+    throw invalid(path, `text of at most ${MAX_PART_CHARACTERS} characters when it is encoded for an address`);
+  }
+  return part;
+}
+
+function escaped(text: string, path: string): string {
   let part;
   try {
     part = encodeURIComponent(text);

@@ -14,7 +14,8 @@ import type { Diagnostic, DriverOptions, Limits } from "./common.js";
  * Storage for blobs, records and heads. A completed call is visible to every later one. A call may fail, possibly after
  * it took effect; it is then retried. docs/stores.md has the contract.
  *
- * Keys are ASCII, at most about 1000 characters, and sort as by JavaScript's `<`. Keys of blobs begin with `blobs/`; a
+ * Keys are ASCII, and sort as by JavaScript's `<`. They have at most 2,500 characters: a head with the longest name has
+ * 2,310, the others less than 300 unless ids are longer than those of this package. Keys of blobs begin with `blobs/`; a
  * blob has any size, other values are short texts.
  */
 export interface Store {
