@@ -64,7 +64,7 @@ const types = {
 const isPacked = isWhole;
 
 /** The modules of src that go into `shared.js`. */
-const shared = ["areas", "coders", "error", "source", "version", "vocabulary"];
+const shared = ["areas", "coders", "error", "registered-formats", "source", "version", "vocabulary"];
 
 /** The declarations use `Symbol.dispose`, which not every `lib` has. */
 const disposable = {

@@ -66,6 +66,35 @@ test("a registered format applies to every later call", async () => {
   assert.equal(session.checkpoint("explicit", { created_at: 0 })[0].record.message_count, 1);
 });
 
+test("a registered format applies to every entry point", async () => {
+  const load = (path) => import(pathToFileURL(join(installed(), "node_modules/ctxweave/dist", path)));
+  const [commits, stores] = await Promise.all([load("commits/node.js"), load("stores.js")]);
+  await stores.init();
+  const utf8Lines = ['{"role":"user","content":"one"}', '{"role":"assistant","content":"two"}'].map(utf8);
+  const store = new stores.CommitStore(stores.memoryStore());
+  for (const [at, bytes] of utf8Lines.entries()) {
+    await store.checkpoint("main", { format: "acme-v3", created_at: at * 1000 }, bytes);
+  }
+  const commit = await store.head("main");
+  const materialized = async () => {
+    const { format, tier } = await store.materialize({ commit });
+    return [format, tier];
+  };
+  assert.deepEqual(await materialized(), ["markdown", "raw"]);
+  ctxweave.registerFormat({ name: "acme-v3", join: "lines", like: "generic-v1" });
+  assert.deepEqual(await materialized(), ["acme-v3", "native"]);
+  for (const { registerFormat } of [commits, stores]) {
+    registerFormat({ name: "acme-v3", join: "lines", like: "generic-v1" });
+    assert.throws(() => registerFormat({ name: "acme-v3", join: "bytes" }), {
+      code: "invalid_input",
+      message: "`format.name` is `acme-v3`, which is registered with another definition; use another name",
+    });
+  }
+  stores.registerFormat({ name: "acme-v4", join: "lines", like: "generic-v1" });
+  const file = '{"role":"user","content":"one"}\n';
+  assert.equal(ctxweave.transcriptToMessages("acme-v4", file).messages.length, 1);
+});
+
 test("the host verifies refs of other stores", async () => {
   const record = (artifact_ref) =>
     JSON.stringify({

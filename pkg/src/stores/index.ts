@@ -15,6 +15,6 @@ export { memoryStore } from "./memory.js";
 export { POSTGRES_SCHEMA, type PostgresLike, postgresStore } from "./postgres.js";
 export { type S3Credentials, type S3FetchLike, type S3Options, type S3ResponseLike, s3Store } from "./s3.js";
 export { summarizeMissing } from "./summarize-missing.js";
-export { CtxweaveError, init } from "../entries/commits.js";
+export { CtxweaveError, init, registerFormat } from "../entries/commits.js";
 export type * from "../types/commits.js";
 export type * from "../types/stores.js";
