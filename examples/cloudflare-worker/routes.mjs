@@ -4,6 +4,7 @@
  */
 
 import * as chat from "ctxweave/chat";
+import { timeKey } from "ctxweave/commits";
 import { CtxweaveError, init } from "ctxweave/stores";
 import * as loom from "ctxweave/loom";
 import { allow, callerOf, isOwn, mayRead, mayUse, Refusal } from "./access.mjs";
@@ -145,9 +146,11 @@ const routes = [
     "/commits/:id/history",
     allow.reading,
     async ({ commits, id, query }) => {
-      const { depth = PAGE } = query(["depth"]);
+      const depth = Number(query(["depth"]).depth ?? 0);
       const records = [];
-      for await (const record of commits.history(id, { depth: Math.min(Number(depth), PAGE) })) records.push(record);
+      // A store takes 0 for no limit.
+      for await (const record of commits.history(id, { depth: depth === 0 ? PAGE : Math.min(depth, PAGE) }))
+        records.push(record);
       // Where the next page begins, if there is one.
       return Response.json({ records, next: records.at(-1)?.parent });
     },
@@ -175,13 +178,13 @@ const routes = [
     "GET",
     "/unsummarized",
     allow.everyone,
-    async ({ commits, caller, query }) => page(caller, commits.lackingSummary(), query),
+    async ({ commits, caller, query }) => page(caller, commits, commits.lackingSummary(), query),
   ],
   [
     "GET",
     "/tickets/:ticket",
     allow.everyone,
-    async ({ commits, caller, ticket, query }) => page(caller, commits.byTicket(ticket), query),
+    async ({ commits, caller, ticket, query }) => page(caller, commits, commits.byTicket(ticket), query),
   ],
   [
     "GET",
@@ -241,18 +244,27 @@ export function routeOf([method, path, allowed, answer]) {
 /** The methods and paths of all routes. */
 export const ROUTES = routes.map(({ method, path }) => ({ method, path: path.join("/") }));
 
-/** A page of the caller's own records; `next` is what to skip for the next one. */
-async function page(caller, records, query) {
-  const skip = Number(query(["skip"]).skip ?? 0);
-  if (!Number.isSafeInteger(skip) || skip < 0)
-    throw new CtxweaveError("invalid_input", "`skip` must be a whole number of 0 or more", { path: "skip" });
+/**
+ * A page of the caller's own records, after the commit `after`; `next` is that commit for the next page. It may have
+ * left the list by then, so its place is that of its time and id.
+ */
+async function page(caller, commits, records, query) {
+  const { after } = query(["after"]);
+  const last = after === undefined ? undefined : await commits.show(after);
+  if (last) await mayRead(caller, commits, after);
   const found = [];
   for await (const record of records) {
-    if (isOwn(caller, record)) found.push(record);
-    if (found.length > skip + PAGE) break;
+    if (isOwn(caller, record) && (!last || isAfter(record, last))) found.push(record);
+    if (found.length > PAGE) break;
   }
-  const next = found.length > skip + PAGE ? skip + PAGE : undefined;
-  return Response.json({ records: found.slice(skip, skip + PAGE), next });
+  return Response.json({ records: found.slice(0, PAGE), next: found.length > PAGE ? found[PAGE - 1].id : undefined });
+}
+
+/** Whether a record of a list, which is by time, then id, comes after another one. */
+function isAfter(record, other) {
+  // Keys of later times sort first.
+  const [key, otherKey] = [timeKey(record.created_at), timeKey(other.created_at)];
+  return key === otherKey ? record.id > other.id : key < otherKey;
 }
 
 function treeKey(tree) {

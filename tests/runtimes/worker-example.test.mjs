@@ -203,7 +203,7 @@ describe("the service", () => {
     assert.deepEqual(await listed("/tickets/T%2F1"), { records: [three.body.record] });
     assert.deepEqual(await listed("/tickets/T"), { records: [] });
     assert.deepEqual(await listed("/unsummarized"), { records: [two.body.record, three.body.record] });
-    assert.deepEqual(await listed("/unsummarized?skip=1"), { records: [three.body.record] });
+    assert.deepEqual(await listed(`/unsummarized?after=${two.body.id}`), { records: [three.body.record] });
     assert.equal((await ask("PATCH", `/commits/${two.body.id}`, JSON.stringify({ summary: "two" }))).status, 200);
     assert.deepEqual(await listed("/unsummarized"), { records: [three.body.record] });
     const messages = [
@@ -449,12 +449,12 @@ test("50 concurrent clients, killed and restarted: nothing is lost", { timeout: 
     for (const [id, summary] of summaries) if (stored.has(id)) assert.equal(stored.get(id).summary, summary);
     const pages = async (path) => {
       const found = [];
-      for (let skip = 0; skip !== undefined;) {
-        const { records, next } = (await ask("GET", `${path}?skip=${skip}`)).body;
+      for (let query = ""; ;) {
+        const { records, next } = (await ask("GET", `${path}${query}`)).body;
         found.push(...records);
-        skip = next;
+        if (next === undefined) return found;
+        query = `?after=${next}`;
       }
-      return found;
     };
     const unsummarized = new Set((await pages("/unsummarized")).map(({ id }) => id));
     for (const { id, summary } of stored.values()) assert.equal(unsummarized.has(id), summary === undefined, id);
