@@ -36,6 +36,7 @@ test("results and unset options fit into inputs", () => {
     "optional.mts",
     `import * as ctxweave from "ctxweave";
 import * as looms from "ctxweave/import";
+import * as stores from "ctxweave/stores";
 declare const unset: number | undefined;
 declare const name: string | undefined;
 declare const signal: AbortSignal | undefined;
@@ -74,7 +75,23 @@ const [file] = looms.importLoom("{}", { cursor: name }).trees;
 if (file) looms.exportLoom(file.tree, "markdown", { tip: file.tip });
 ctxweave.truncateText("text", 5, { marker: name });
 ctxweave.countTokens("text", { tokenizer: name });
-export default [piece, again, added];
+new ctxweave.TokenCounter({ tokenizer: name });
+ctxweave.countChatTokens([{ role: "user", content: [{ type: "image_url", image_url: { url: "", detail: name } }] }]);
+loom.preview({ options: undefined });
+const gemini: ctxweave.Target = { provider: "gemini", model: name };
+const pinned: ctxweave.Pinned = { label: name, text: "" };
+const inputs: ctxweave.TaskInputs = [{ id: name, text: "" }];
+ctxweave.sessionContextRecords({ sessionId: "s", folders: [], addedAt: name });
+declare const verify: ((ref: string, bytes: Uint8Array) => boolean) | undefined;
+graph.materialize({ commit: "a" }, new Map(), { verifyArtifact: verify });
+await ctxweave.materializeWith(graph, {}, async () => new Uint8Array(), { verifyArtifact: verify });
+ctxweave.materializeStream(graph, {}, async () => new Uint8Array(), { verifyArtifact: verify });
+graph.history("a", { depth: unset });
+const commits = new stores.CommitStore({ ...stores.memoryStore(), ancestors: undefined }, { retries: unset });
+await commits.checkpoint("main", { format: "x", created_at: 0, artifact_ref: name }, new Uint8Array(), { signal });
+for await (const { id } of commits.history("a", { depth: unset, signal })) await commits.blob(id, { verifyArtifact: verify, signal });
+export default [gemini, pinned, inputs];
+export const more = [piece, again, added];
 `,
   );
 });
@@ -107,6 +124,37 @@ ctxweave.planAgentFiles({ agent: "codex", cwd: "/", files: [{ path: "/AGENTS.md"
 ctxweave.assembleDialogue({ tree: { nodes: [], edges: [] }, tip: "a", contextWindow: 4096, maxToken: 5 });
 // @ts-expect-error a known field keeps its type
 ctxweave.assembleDialogue({ tree: { nodes: [{ id: 5, content: "", authorType: "human" }], edges: [] }, tip: "a", contextWindow: 4096 });
+`,
+  );
+});
+
+test("values of the exported option types are accepted", () => {
+  passes(
+    "named.mts",
+    `import { Chat, type ChatOptions } from "ctxweave/chat";
+import * as sdk from "ctxweave/ai-sdk";
+import * as langchain from "ctxweave/langchain";
+import * as agents from "ctxweave/openai-agents";
+const options: ChatOptions = { maxTokens: 1000 };
+const chat = new Chat(options);
+chat.fit(options);
+chat.requestBody(options);
+chat.requestBodyWithReport(options);
+const hook: sdk.HookOptions = { contextWindow: 1000 };
+sdk.fitMiddleware(hook);
+sdk.fitPrepareStep(hook);
+agents.fitModelInput(hook satisfies agents.HookOptions);
+const chain: langchain.HookOptions = { maxTokens: 1000, onTooLong: (_, messages) => messages.slice(-1) };
+langchain.fitMiddleware(chain);
+const model: langchain.PreModelHookOptions = { model: "gpt-4o" };
+langchain.preModelHook(model);
+// @ts-expect-error two limits
+const both: ChatOptions = { maxTokens: 5, contextWindow: 5 };
+// @ts-expect-error two limits
+const two: sdk.HookOptions = { maxTokens: 5, contextWindow: 5 };
+// @ts-expect-error no limit
+const none: langchain.PreModelHookOptions = { keepLast: 5 };
+export default [both, two, none];
 `,
   );
 });

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { folder } from "../packaging/packed.mjs";
 
 const dir = folder("abort");
@@ -13,8 +14,14 @@ const load = (name) => import(pathToFileURL(createRequire(join(dir, "x.js")).res
 
 let ctxweave;
 let stores;
+let aiSdk;
+let langchain;
+let openaiAgents;
 before(async () => {
   ctxweave = await load("ctxweave");
+  aiSdk = await load("ctxweave/ai-sdk");
+  langchain = await load("ctxweave/langchain");
+  openaiAgents = await load("ctxweave/openai-agents");
   stores = await load("ctxweave/stores");
   await ctxweave.init();
   await (await load("ctxweave/commits")).init();
@@ -98,8 +105,55 @@ const STORE_METHODS = {
   garbage: (commits, id, options) => commits.garbage(options).next(),
 };
 
+/** The options of a hook whose function `name` is `work`. */
+function hookOptions(name, work) {
+  if (name === "onTooLong") return { maxTokens: 1, onTooLong: work };
+  if (name === "summarize") return { maxTokens: 150, summarize: work };
+  const states = { get: () => undefined, set: () => undefined, [name]: work };
+  return { maxTokens: 150, states };
+}
+
+const prompt = chat.map(({ role, content }) => ({ role, content: [{ type: "text", text: content }] }));
+const items = chat.map(({ role, content }) => ({ role, content }));
+const langchainMessages = () =>
+  chat.map(({ role, content }) => (role === "user" ? new HumanMessage(content) : new AIMessage(content)));
+
+/** The hooks: a call with a signal in the options, and with that of the host's call. */
+const HOOKS = {
+  "ai-sdk fitMiddleware": {
+    options: (options) => aiSdk.fitMiddleware(options).transformParams({ params: { prompt } }),
+    call: (options, abortSignal) => aiSdk.fitMiddleware(options).transformParams({ params: { prompt, abortSignal } }),
+  },
+  "ai-sdk fitPrepareStep": { options: (options) => aiSdk.fitPrepareStep(options)({ messages: chat }) },
+  "openai-agents fitModelInput": {
+    options: (options) => openaiAgents.fitModelInput(options)({ modelData: { input: items } }),
+  },
+  "langchain fitMiddleware": {
+    options: (options) =>
+      langchain.fitMiddleware(options).wrapModelCall({ messages: langchainMessages() }, (request) => request.messages),
+    call: (options, signal) =>
+      langchain
+        .fitMiddleware(options)
+        .wrapModelCall({ messages: langchainMessages(), runtime: { signal } }, (request) => request.messages),
+  },
+  "langchain preModelHook": {
+    options: (options) => langchain.preModelHook(options)({ messages: langchainMessages() }),
+    call: (options, signal) => langchain.preModelHook(options)({ messages: langchainMessages() }, { signal }),
+  },
+};
+
+const HOOK_DRIVERS = Object.entries(HOOKS).flatMap(([hook, { options, call }]) =>
+  ["get", "set", "summarize", "onTooLong"].flatMap((name) => [
+    [`${hook}, its ${name}`, async (work, signal) => options({ ...hookOptions(name, work), signal })],
+    ...(call
+      ? [[`${hook}, its ${name}, by the host`, async (work, signal) => call(hookOptions(name, work), signal)]]
+      : []),
+  ]),
+);
+
 /** Every driver that takes a signal: `work` is the caller's function. */
 const DRIVERS = {
+  ...Object.fromEntries(HOOK_DRIVERS),
   ...Object.fromEntries(
     Object.entries(STORE_METHODS).map(([name, act]) => [
       `CommitStore.${name}`,
@@ -224,7 +278,7 @@ for (const [name, drive] of Object.entries(DRIVERS)) {
       await assert.rejects((async () => drive(work, wrong))(), ({ name, code, message, details }) => {
         assert.equal(name, "CtxweaveError", message);
         assert.equal(code, "invalid_input", message);
-        assert.match(details.path, /^(options|driver)\.signal$/);
+        assert.match(details.path, /^(options|driver|config|request\.runtime)\.signal$|^call\.params\.abortSignal$/);
         assert.equal(
           message,
           `\`${details.path}\` must be an \`AbortSignal\`; pass the \`signal\` of an \`AbortController\``,
@@ -345,4 +399,41 @@ test("the summarizer of commits receives the signal", async () => {
   };
   await stores.summarizeMissing(commits, summarize, { signal });
   assert.equal(given, signal);
+});
+
+test("a hook ends on either signal, and its summarizer receives one that does", async () => {
+  for (const which of ["own", "host"]) {
+    const controllers = { own: new AbortController(), host: new AbortController() };
+    const { own, host } = controllers;
+    let given;
+    const summarize = (_, { signal }) => {
+      given = signal;
+      return new Promise(() => undefined);
+    };
+    const options = { maxTokens: 150, summarize, signal: own.signal };
+    const fitting = aiSdk.fitMiddleware(options).transformParams({ params: { prompt, abortSignal: host.signal } });
+    fitting.catch(() => undefined);
+    while (!given) await new Promise((resolve) => setTimeout(resolve, 5));
+    const reason = new Error(which);
+    controllers[which].abort(reason);
+    await rejectsSoon(fitting, reason);
+    assert.equal(given.reason, reason);
+    for (const { signal } of [own, host]) assert.deepEqual(getEventListeners(signal, "abort"), []);
+  }
+});
+
+test("a hook goes on after an aborted fit", async () => {
+  const controller = new AbortController();
+  let isPending = true;
+  const states = new Map();
+  const get = (key) => (isPending ? new Promise(() => undefined) : states.get(key));
+  const set = (key, state) => void states.set(key, state);
+  const { transformParams } = aiSdk.fitMiddleware({ maxTokens: 150, states: { get, set } });
+  const aborted = transformParams({ params: { prompt, abortSignal: controller.signal } });
+  aborted.catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  controller.abort();
+  await rejectsSoon(aborted, controller.signal.reason);
+  isPending = false;
+  assert.ok((await transformParams({ params: { prompt } })).prompt.length < prompt.length);
 });

@@ -10,10 +10,33 @@ import { invalid } from "./checked.js";
  * @throws the signal's reason if it is aborted; {@link CtxweaveError} `invalid_input` for anything other than a signal
  */
 export function checkedSignal(signal: unknown, path = "options.signal"): PlatformAbortSignal | undefined {
+  const checked = asSignal(signal, path);
+  if (checked?.aborted) throw checked.reason;
+  return checked;
+}
+
+/** The same for a signal that may be aborted before it is used. */
+export function asSignal(signal: unknown, path = "options.signal"): PlatformAbortSignal | undefined {
   if (signal === undefined || signal === null) return undefined;
   if (!isSignal(signal)) throw invalid(path, "an `AbortSignal`; pass the `signal` of an `AbortController`");
-  if (signal.aborted) throw signal.reason;
   return signal;
+}
+
+/** Runs work with a signal that is aborted when one of two is. */
+export async function withEither<T>(
+  one: PlatformAbortSignal | undefined,
+  other: PlatformAbortSignal | undefined,
+  work: (signal: PlatformAbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  if (!one || !other) return work(one ?? other);
+  const controller = new AbortController();
+  const signals = [one, other].map((signal) => ({ signal, abort: () => controller.abort(signal.reason) }));
+  for (const { signal, abort } of signals) signal.addEventListener("abort", abort);
+  try {
+    return await work(controller.signal as PlatformAbortSignal);
+  } finally {
+    for (const { signal, abort } of signals) signal.removeEventListener("abort", abort);
+  }
 }
 
 function isSignal(value: unknown): value is PlatformAbortSignal {

@@ -9,9 +9,9 @@ import { fieldsOf, writeRequest } from "../request.js";
 import { call } from "../runtime.js";
 import type { Target } from "../types/bodies.js";
 import type {
-  AtMostOneLimit,
   ChatFormat,
   ChatOptions,
+  ChatSettings,
   ChatTree,
   FitOptions,
   FitReport,
@@ -47,8 +47,8 @@ import {
  */
 export class Chat<Message = unknown> {
   /** @throws {CtxweaveError} with one of the codes in docs/errors.md */
-  constructor(options: ReadonlyData<ChatOptions<Message> & AtMostOneLimit>) {
-    const given = copied(options as ChatOptions);
+  constructor(options: ReadonlyData<ChatOptions<Message>>) {
+    const given = copied(options as ChatSettings);
     const { target, pinned, previous, ...rest } = given;
     const own = { ...rest, ...(typeof pinned !== "function" && pinned !== undefined && { pinned }) };
     const withState = { ...own, ...(previous !== undefined && { previous }) };
@@ -137,8 +137,8 @@ export class Chat<Message = unknown> {
    * exceeded. Passing `options`, merged over those of the chat, makes it a preview that the next fit does not continue
    * from; another `format`, `tokenizer`, `model`, `system` or `tools` recounts everything.
    */
-  fit(options?: ReadonlyData<ChatOptions<Message> & AtMostOneLimit>): Omit<FitResult<Message[]>, "state"> {
-    const given = options === undefined ? undefined : copied(options as ChatOptions);
+  fit(options?: ReadonlyData<ChatOptions<Message>>): Omit<FitResult<Message[]>, "state"> {
+    const given = options === undefined ? undefined : copied(options as ChatSettings);
     return handles.use(this, (handle) => fit(handle, given)) as FitResult<Message[]>;
   }
 
@@ -152,16 +152,16 @@ export class Chat<Message = unknown> {
    * format, the messages are converted by `convertMessages`, whose diagnostics are in the report of
    * {@link Chat.requestBodyWithReport}.
    */
-  requestBody(options?: ReadonlyData<ChatOptions<Message> & AtMostOneLimit>): Uint8Array<ArrayBuffer> {
+  requestBody(options?: ReadonlyData<ChatOptions<Message>>): Uint8Array<ArrayBuffer> {
     return this.requestBodyWithReport(options).body;
   }
 
   /** The same, with the report of the fit; its diagnostics include content that the provider cannot express. */
-  requestBodyWithReport(options?: ReadonlyData<ChatOptions<Message> & AtMostOneLimit>): {
+  requestBodyWithReport(options?: ReadonlyData<ChatOptions<Message>>): {
     body: Uint8Array<ArrayBuffer>;
     report: FitReport;
   } {
-    const given = copied((options ?? {}) as ChatOptions);
+    const given = copied((options ?? {}) as ChatSettings);
     return handles.use(this, (handle) => {
       const target = given.target ?? handle.target;
       if (typeof target !== "object" || target === null)
@@ -224,7 +224,7 @@ interface GrowingText {
 const handles = new Handles<Handle>("chat", "messages");
 
 /** Copies the options, reading each once. */
-function copied(options: ChatOptions): ChatOptions {
+function copied(options: ChatSettings): ChatSettings {
   checkedObject(options, "options");
   const given = guarded("options", () => ({ ...options }));
   const { target } = given;
@@ -425,7 +425,7 @@ function grown(handle: Handle): { last?: unknown } {
   return { last: plainMessages(handle.messages.slice(-1))[0] };
 }
 
-function fit(handle: Handle, given: ChatOptions | undefined): ChatFit {
+function fit(handle: Handle, given: ChatSettings | undefined): ChatFit {
   settle(handle);
   const { target, ...rest } = { ...given };
   const own = Object.entries(rest).filter(([, value]) => value !== undefined);
@@ -576,7 +576,7 @@ function isPlain(messages: readonly unknown[]): boolean {
   return messages.every((message) => typeof (message as Record<string, unknown>)["content"] === "string");
 }
 
-function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unknown[]): [body: object, Diagnostic[]] {
+function bodyOf(target: Target, handle: Handle, given: ChatSettings, fitted: unknown[]): [body: object, Diagnostic[]] {
   const { provider, model, maxTokens, temperature, stream, tools, ...others } = target as Target &
     Record<string, unknown>;
   const takes = typeof provider === "string" ? TAKES[provider] : undefined;
@@ -606,7 +606,7 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
     } else tell("body_field_unused", "warning", name, "repeats the limit of the answer; it was left out");
     delete fields[name];
   }
-  const all = { ...handle.options, ...given } as ChatOptions;
+  const all = { ...handle.options, ...given } as ChatSettings;
   const texts = [all.system, converted?.system].filter((text) => text !== undefined);
   const system = texts.length < 2 ? texts[0] : texts.join("\n\n");
   for (const name of system === undefined ? [list] : new Set([list, takes.system])) {

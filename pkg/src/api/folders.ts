@@ -115,7 +115,7 @@ export function contextWatchRecords(files: readonly WithUnknownFields<ContextFil
 export function sessionContextRecords(session: {
   sessionId: string;
   folders: readonly string[];
-  addedAt?: string | number | Date;
+  addedAt?: string | number | Date | undefined;
 }): SessionContextRecord[] {
   return callJson("sessionContextRecords", session) as SessionContextRecord[];
 }

@@ -204,7 +204,7 @@ function onlyCharacter(text: string): number {
  */
 export class TokenCounter {
   /** @throws {CtxweaveError} as {@link countTokens} */
-  constructor(options?: { readonly tokenizer?: Tokenizer | OwnTokenizer }) {
+  constructor(options?: { readonly tokenizer?: Tokenizer | OwnTokenizer | undefined }) {
     const { json, counter } = writeRequest({ options });
     handles.set(this, { raw: call((wasm) => new wasm.TokenCounter(json, counter)), count: 0, half: "" });
   }

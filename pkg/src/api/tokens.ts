@@ -67,7 +67,7 @@ export interface ChatToolCall {
 export type ChatPart =
   | { type: "text"; text: string }
   | { type: "refusal"; refusal: string }
-  | { type: "image_url"; image_url: string | { url: string; detail?: string } };
+  | { type: "image_url"; image_url: string | { url: string; detail?: string | undefined } };
 
 /**
  * One message of a chat in OpenAI's format, or any with a `role` and a text. Other fields, such as ids, cost nothing.
@@ -100,7 +100,7 @@ export interface ChatCountOptions extends CountOptions {
    * Tool definitions, as a list. They cost their JSON, 10 tokens each and 12 for all of them; this rule is measured,
    * not published.
    */
-  tools?: unknown | undefined;
+  tools?: unknown;
 }
 
 /**

@@ -1,9 +1,9 @@
 /** `ctxweave/ai-sdk`: fits messages of the AI SDK, directly or in hooks. Imports nothing from the SDK. */
 
 import { checkedList, checkedObject, checkedOptions, checkedText, invalid } from "../api/checked.js";
-import { type AtMostOneLimit, type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
+import { type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
 import { guarded } from "../source.js";
-import { fitter, given, type HookOptions, modelName } from "./hook.js";
+import { fitter, valued, type HookOptions, modelName } from "./hook.js";
 
 export { CtxweaveError, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
 export type * from "../types/chat.js";
@@ -80,7 +80,7 @@ export function pruneMessages<Message>(options: PruneOptions<Message>): Message[
     const { type, tools } = checkedOptions(rule, ["type", "tools"], `toolCalls[${index}]`);
     if (tools !== undefined) checkedList(tools, `toolCalls[${index}].tools`);
     const exclude = tools && guarded("messages", () => namesOfTools(list)).filter((name) => !tools.includes(name));
-    prune(keptBy("toolCalls", type), { toolCalls: { keepLast: 0, ...given({ exclude }) } });
+    prune(keptBy("toolCalls", type), { toolCalls: { keepLast: 0, ...valued({ exclude }) } });
   }
   return list;
 }
@@ -116,15 +116,20 @@ export interface FitMiddleware {
  * Middleware for `wrapLanguageModel`: fits each prompt before it goes to the model, counting the tool definitions. The
  * application's messages are unchanged. See docs/hooks.md.
  */
-export function fitMiddleware(options: HookOptions & AtMostOneLimit = {}): FitMiddleware {
+export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
   const fit = fitter(options);
   return {
     specificationVersion: "v4",
     transformParams: async (call) => {
       const { params, model } = guarded("call", () => ({ ...checkedObject(call, "call") }));
       const asked = guarded("call.params", () => ({ ...checkedObject(params, "call.params") }));
-      const host = given({ model: modelName(model), tools: asked.tools });
-      const prompt = await fit(asked.prompt, { format: "ai-sdk", ...host });
+      const host = valued({ model: modelName(model), tools: asked.tools });
+      const { abortSignal: signal } = asked as { abortSignal?: unknown };
+      const prompt = await fit(
+        asked.prompt,
+        { format: "ai-sdk", ...host },
+        { signal, path: "call.params.abortSignal" },
+      );
       return { ...asked, prompt: prompt.map(asPromptMessage) };
     },
   };
@@ -149,14 +154,14 @@ export type FitPrepareStep = <Message>(step: {
  * A `prepareStep` that fits the messages of each step; returns nothing if they fit unchanged. In version 7 later steps
  * begin with its result: its marker or summary is recognized and replaced. See docs/hooks.md.
  */
-export function fitPrepareStep(options: HookOptions & AtMostOneLimit = {}): FitPrepareStep {
+export function fitPrepareStep(options: HookOptions = {}): FitPrepareStep {
   const fit = fitter(options);
   return async (step) => {
     const { messages, model, instructions } = guarded("step", () => ({ ...checkedObject(step, "step") }));
     const system = guarded("step.instructions", () =>
       [instructions].flat().flatMap((it) => (it as { content?: unknown } | undefined)?.content ?? it ?? []),
     );
-    const host = given({ model: modelName(model), system });
+    const host = valued({ model: modelName(model), system });
     const fitted = await fit(messages, { format: "ai-sdk", ...host });
     const isSame = fitted.length === messages.length && fitted.every((message, at) => message === messages[at]);
     return isSame ? undefined : { messages: fitted as typeof messages };

@@ -1,9 +1,11 @@
 /** The conversations of a hook: the state of each, and chats for the newest. */
 
+import { raceAbort } from "../api/abort.js";
 import { plainMessage } from "../api/messages.js";
 import type { Chat } from "../entries/chat.js";
 import { guarded } from "../source.js";
 import type { FitState } from "../types/chat.js";
+import type { PlatformAbortSignal } from "../types/platform.js";
 
 /** Stores the states of conversations. A key is a hash of messages; without a state the fit starts fresh. */
 export interface FitStates {
@@ -35,17 +37,17 @@ export class Conversations {
   }
 
   /** The state of the longest known prefix of these messages. */
-  async state(keys: readonly string[]): Promise<FitState | undefined> {
+  async state(keys: readonly string[], signal: PlatformAbortSignal | undefined): Promise<FitState | undefined> {
     for (let length = keys.length, asked = 0; length > 0 && asked < this.#questions; length -= 1, asked += 1) {
-      const state = await this.#states.get(keys[length - 1] as string);
+      const state = await raceAbort(this.#states.get(keys[length - 1] as string), signal);
       if (state) return state;
     }
     return undefined;
   }
 
-  async keep(keys: readonly string[], state: FitState): Promise<void> {
+  async keep(keys: readonly string[], state: FitState, signal: PlatformAbortSignal | undefined): Promise<void> {
     const key = keys.at(-1);
-    if (key !== undefined) await this.#states.set(key, state);
+    if (key !== undefined) await raceAbort(this.#states.set(key, state), signal);
   }
 
   /** Takes the chat with the longest prefix of these messages. It is exclusive until it is put back. */

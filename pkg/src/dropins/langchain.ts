@@ -7,23 +7,33 @@ import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import { type BaseMessage, HumanMessage, type MessageContent, type TrimMessagesFields } from "@langchain/core/messages";
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
-import {
-  type AtMostOneLimit,
-  CtxweaveError,
-  type FitLimit,
-  fitMessages,
-  type FitRow,
-  type FitSettings,
-  init,
-} from "../entries/chat.js";
+import { CtxweaveError, type FitLimit, fitMessages, type FitRow, type FitSettings, init } from "../entries/chat.js";
 import { checkedList, checkedObject, checkedOptions, invalid } from "../api/checked.js";
 import { copyWith, isLangChain } from "../api/messages.js";
 import { guarded } from "../source.js";
-import { type Fitter, fitter, given as valued, type HookOptions, type HostFields, modelName } from "./hook.js";
+import type { PlatformAbortSignal } from "../types/platform.js";
+import {
+  type Fitter,
+  fitter,
+  valued,
+  type HookOptions as AnyHookOptions,
+  type HostFields,
+  type HostSignal,
+  modelName,
+} from "./hook.js";
 
 export { CtxweaveError, fitMessages, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
 export type * from "../types/chat.js";
-export type { HookOptions, TrimMessagesFields };
+export type { TrimMessagesFields };
+
+/**
+ * How a hook fits messages. Without `maxTokens`, `contextWindow` and `model`, the limit is that of the model that the
+ * agent calls, which `modelInfo` then has to know.
+ */
+export type HookOptions<Message = BaseMessage> = AnyHookOptions<Message>;
+
+/** How `preModelHook` fits messages: one of `maxTokens`, `contextWindow` and `model` is required. */
+export type PreModelHookOptions = HookOptions & FitLimit;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // trimMessages
@@ -283,7 +293,7 @@ export interface FitMiddleware {
  * Middleware for `createAgent`: fits the messages of each model call, counting the system prompt and the tools. The
  * agent's state keeps all messages. See docs/hooks.md.
  */
-export function fitMiddleware(options: HookOptions<BaseMessage> & AtMostOneLimit = {}): FitMiddleware {
+export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
   const fit = fitter(options);
   return {
     name: "fit",
@@ -300,19 +310,25 @@ export function fitMiddleware(options: HookOptions<BaseMessage> & AtMostOneLimit
         system: content ?? systemPrompt,
         tools: guarded("request.tools", () => definitions(tools)),
       });
-      return handler({ ...asked, messages: await fitInstances(messages, fit, host) });
+      const signal = guarded("request.runtime", () => (asked as { runtime?: { signal?: unknown } }).runtime?.signal);
+      const fitted = await fitInstances(messages, fit, host, { signal, path: "request.runtime.signal" });
+      return handler({ ...asked, messages: fitted });
     },
   };
 }
 
 /** A `preModelHook` for LangGraph's `createReactAgent`: fits the input of the model; the state keeps all messages. */
 export function preModelHook(
-  options: HookOptions<BaseMessage> & FitLimit,
-): (state: { messages: BaseMessage[] }) => Promise<{ llmInputMessages: BaseMessage[] }> {
+  options: PreModelHookOptions,
+): (
+  state: { messages: BaseMessage[] },
+  config?: { signal?: PlatformAbortSignal | undefined },
+) => Promise<{ llmInputMessages: BaseMessage[] }> {
   const fit = fitter(options);
-  return async (state) => {
+  return async (state, config) => {
     const messages = guarded("state", () => checkedObject(state, "state").messages);
-    return { llmInputMessages: await fitInstances(messages, fit, {}) };
+    const signal = guarded("config", () => config?.signal);
+    return { llmInputMessages: await fitInstances(messages, fit, {}, { signal, path: "config.signal" }) };
   };
 }
 
@@ -321,8 +337,9 @@ async function fitInstances(
   messages: BaseMessage[],
   fit: Fitter<BaseMessage>,
   host: HostFields,
+  hostSignal: HostSignal,
 ): Promise<BaseMessage[]> {
-  const fitted = await fit(messages, { format: "langchain", ...host });
+  const fitted = await fit(messages, { format: "langchain", ...host }, hostSignal);
   return fitted.map((message) =>
     isLangChain(message as unknown) ? message : new HumanMessage({ content: message.content }),
   );

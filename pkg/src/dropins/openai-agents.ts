@@ -1,9 +1,8 @@
 /** `ctxweave/openai-agents`: fits the input of each model call of an agent. Imports nothing from the SDK. */
 
 import { checkedObject } from "../api/checked.js";
-import type { AtMostOneLimit } from "../entries/chat.js";
 import { guarded } from "../source.js";
-import { fitter, given, type HookOptions, modelName } from "./hook.js";
+import { fitter, valued, type HookOptions, modelName } from "./hook.js";
 
 export { CtxweaveError, fitMessages, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
 export type * from "../types/chat.js";
@@ -22,7 +21,7 @@ export interface FitModelInput {
  * `conversationId` or `previousResponseId`: the filter then receives only new items, and the endpoint has the others.
  * See docs/hooks.md.
  */
-export function fitModelInput(options: HookOptions & AtMostOneLimit = {}): FitModelInput {
+export function fitModelInput(options: HookOptions = {}): FitModelInput {
   const fit = fitter(options);
   const filter = async <Data extends { input: unknown[]; instructions?: string }>(call: {
     modelData: Data;
@@ -34,7 +33,7 @@ export function fitModelInput(options: HookOptions & AtMostOneLimit = {}): FitMo
       const { model, tools } = (call.agent ?? {}) as { model?: unknown; tools?: unknown };
       return { model, tools };
     });
-    const host = given({
+    const host = valued({
       model: modelName(agent.model),
       system: asked.instructions,
       tools: guarded("call.agent.tools", () => definitions(agent.tools)),
@@ -48,6 +47,6 @@ export function fitModelInput(options: HookOptions & AtMostOneLimit = {}): FitMo
 function definitions(tools: unknown): object[] | undefined {
   if (!Array.isArray(tools) || tools.length === 0) return undefined;
   return (tools as Partial<Record<string, unknown>>[]).map(({ type, name, description, parameters }) =>
-    given({ type, name, description, parameters }),
+    valued({ type, name, description, parameters }),
   );
 }

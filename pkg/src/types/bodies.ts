@@ -38,7 +38,7 @@ export type TargetProvider =
 export type Target = TargetSettings &
   (
     | { provider: Exclude<TargetProvider, "gemini"> | (string & {}); model: string }
-    | { provider: "gemini"; model?: string }
+    | { provider: "gemini"; model?: string | undefined }
     | { provider: "gemini-interactions"; agent: string; model?: undefined }
   );
 

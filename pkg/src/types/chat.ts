@@ -100,12 +100,12 @@ export interface FitSettings<Message = unknown> {
    * Tool definitions as sent to the provider; they cost tokens. A list, or for the AI SDK also an object with a tool
    * per name. Defaults to the `tools` of a container.
    */
-  tools?: unknown | undefined;
+  tools?: unknown;
   /**
    * The system context, if it is passed outside the messages: a text, a list of parts, or an object with `text`,
    * `parts` or `content`.
    */
-  system?: unknown | undefined;
+  system?: unknown;
   /**
    * Token counts per message, if you know them: one whole number for each message. They replace counting; an unchanged
    * message costs exactly this. The parts of a message share its cost in proportion to their length, so that parts can
@@ -289,7 +289,10 @@ export interface FitEdits {
 }
 
 /** How a {@link Chat} is fitted, and the target of its bodies. */
-export interface ChatOptions<Message = unknown> extends FitSettings<Message> {
+export type ChatOptions<Message = unknown> = ChatSettings<Message> & AtMostOneLimit;
+
+/** All options of a {@link Chat}, each optional. */
+export interface ChatSettings<Message = unknown> extends FitSettings<Message> {
   /** For {@link Chat.requestBody}. */
   target?: Target | undefined;
 }

@@ -270,13 +270,13 @@ export type VerifyArtifact = (artifactRef: string, bytes: Uint8Array) => boolean
 /** Options of `CommitGraph.materialize`. */
 export interface MaterializeOptions {
   /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
-  verifyArtifact?: (artifactRef: string, bytes: Uint8Array) => boolean;
+  verifyArtifact?: ((artifactRef: string, bytes: Uint8Array) => boolean) | undefined;
 }
 
 /** How to fetch blobs. */
 export interface MaterializeWithOptions {
   /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
-  verifyArtifact?: VerifyArtifact;
+  verifyArtifact?: VerifyArtifact | undefined;
   /** Maximum number of concurrent fetches. Default 8. */
   concurrency?: number | undefined;
   /** Number of retries of a fetch that failed or returned the wrong blob. Default 1. */
@@ -290,7 +290,7 @@ export interface MaterializeWithOptions {
 /** How to fetch the blobs of a stream. */
 export interface MaterializeStreamOptions {
   /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
-  verifyArtifact?: VerifyArtifact;
+  verifyArtifact?: VerifyArtifact | undefined;
   /** Maximum number of concurrent fetches. Default 4. */
   concurrency?: number | undefined;
   /** Number of retries of a fetch that failed or returned the wrong blob. Default 1. */

@@ -275,7 +275,7 @@ export interface LoomAware {
 }
 
 /** A node of the tree, on the path or not, or a custom text. */
-export type Pinned = { nodeId: string } | { label?: string; text: string };
+export type Pinned = { nodeId: string } | { label?: string | undefined; text: string };
 
 /** Content recalled from storage. */
 export interface Stash {

@@ -408,7 +408,7 @@ export interface ReduceFailure {
 // ---------------------------------------------------------------------------------------------------------------------
 
 /** The inputs of a reduce task. */
-export type TaskInputs = (string | { id?: string; text: string })[];
+export type TaskInputs = (string | { id?: string | undefined; text: string })[];
 
 /** A task and its subtasks, without their places in the template. */
 export interface RunTask extends Operator {

@@ -125,7 +125,7 @@ export interface ChangesSince extends ChangeSet {
 /** Input of {@link LoomTree.preview}: a change, other options, or both. */
 export interface TreePreview extends ChangeSet {
   /** Options of the second prompt, merged over those of the first. */
-  options?: TreePromptOptions;
+  options?: TreePromptOptions | undefined;
 }
 
 /** Comparison of two prompts. */

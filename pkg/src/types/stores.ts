@@ -34,7 +34,7 @@ export interface Store {
    * The record of a commit and its ancestors, newest first, at most `limit`, one record per line: the values of
    * `get("records/…")` in one call. Without it a chain costs one call per commit.
    */
-  ancestors?(id: string, limit: number): Promise<string>;
+  ancestors?: ((id: string, limit: number) => Promise<string>) | undefined;
 }
 
 /** A page of keys. */

@@ -71,7 +71,7 @@ export class CommitGraph {
    *
    * @throws {CtxweaveError} `commit_not_found` for the commit or one of its ancestors, `chain_cycle`
    */
-  history(id: string, options?: { depth?: number }): CommitRecord[] {
+  history(id: string, options?: { depth?: number | undefined }): CommitRecord[] {
     return callMethod(this, "history", { id, options }) as CommitRecord[];
   }
 
