@@ -33,19 +33,67 @@ LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
 OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
 SOFTWARE.`;
 
+const UNICODE = `UNICODE LICENSE V3
+
+COPYRIGHT AND PERMISSION NOTICE
+
+Copyright © 1991-2023 Unicode, Inc.
+
+NOTICE TO USER: Carefully read the following legal agreement. BY
+DOWNLOADING, INSTALLING, COPYING OR OTHERWISE USING DATA FILES, AND/OR
+SOFTWARE, YOU UNEQUIVOCALLY ACCEPT, AND AGREE TO BE BOUND BY, ALL OF THE
+TERMS AND CONDITIONS OF THIS AGREEMENT. IF YOU DO NOT AGREE, DO NOT
+DOWNLOAD, INSTALL, COPY, DISTRIBUTE OR USE THE DATA FILES OR SOFTWARE.
+
+Permission is hereby granted, free of charge, to any person obtaining a
+copy of data files and any associated documentation (the "Data Files") or
+software and any associated documentation (the "Software") to deal in the
+Data Files or Software without restriction, including without limitation
+the rights to use, copy, modify, merge, publish, distribute, and/or sell
+copies of the Data Files or Software, and to permit persons to whom the
+Data Files or Software are furnished to do so, provided that either (a)
+this copyright and permission notice appear with all copies of the Data
+Files or Software, or (b) this copyright and permission notice appear in
+associated Documentation.
+
+THE DATA FILES AND SOFTWARE ARE PROVIDED "AS IS", WITHOUT WARRANTY OF ANY
+KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF
+MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT OF
+THIRD PARTY RIGHTS.
+
+IN NO EVENT SHALL THE COPYRIGHT HOLDER OR HOLDERS INCLUDED IN THIS NOTICE
+BE LIABLE FOR ANY CLAIM, OR ANY SPECIAL INDIRECT OR CONSEQUENTIAL DAMAGES,
+OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS OF USE, DATA OR PROFITS,
+WHETHER IN AN ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION,
+ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF THE DATA
+FILES OR SOFTWARE.
+
+Except as contained in this notice, the name of a copyright holder shall
+not be used in advertising or otherwise to promote the sale, use or other
+dealings in these Data Files or Software without prior written
+authorization of the copyright holder.`;
+
 const DATA = {
+  clusters: ["The table of grapheme clusters, from the Unicode Character Database", UNICODE],
   vocabularies: ["OpenAI's vocabularies, from tiktoken", mit("2022 OpenAI, Shantanu Jain")],
   models: ["The table of models, from LiteLLM", mit("2023 Berri AI")],
 };
 
 /** By package: the features of the crate inside its modules, if it has any, and its data. */
 const CONTENTS = {
-  ctxweave: { features: [], data: ["vocabularies", "models"] },
-  "ctxweave-tiktoken": { features: ["tiktoken"], data: ["vocabularies", "models"] },
+  ctxweave: { features: [], data: ["vocabularies", "models", "clusters"] },
+  "ctxweave-tiktoken": { features: ["tiktoken"], data: ["vocabularies", "models", "clusters"] },
   "ctxweave-vocab": { data: ["vocabularies"] },
 };
 
-/** The crates that are compiled into a module with these features: `{ name, version, license, folder }`. */
+/** The notices of crates that are published without one and whose manifest does not name all holders: their repositories do. */
+const NOTICES = {
+  "fast-glob": mit(
+    "2025-present VoidZero Inc. & Contributors\nCopyright (c) 2024 shulaoda\nCopyright (c) 2023 Devon Govett",
+  ),
+};
+
+/** The crates that are compiled into a module with these features: `{ name, version, license, authors, folder }`. */
 export function cratesOf(features) {
   const metadata = JSON.parse(
     execFileSync(
@@ -67,18 +115,28 @@ export function cratesOf(features) {
   return [...found]
     .map((id) => packages.get(id))
     .filter(({ source }) => source !== null)
-    .map(({ name, version, license, manifest_path: path }) => ({ name, version, license, folder: dirname(path) }))
+    .map(({ name, version, license, authors, manifest_path: path }) => ({
+      name,
+      version,
+      license,
+      authors,
+      folder: dirname(path),
+    }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The license text of a crate: MIT if it is offered, otherwise all that it has. */
-function textOf({ folder, license, name }) {
+/** The license text of a crate: MIT if it is offered, otherwise all that it has; without one, that of its authors. */
+function textOf({ folder, license, name, authors }) {
   const files = readdirSync(folder).filter((file) => /^(licen[sc]e|copying|unlicense)/i.test(file));
   const read = (file) => readFileSync(join(folder, file), "utf8").trim().replaceAll("\r\n", "\n");
   const chosen = files.filter((file) => /mit/i.test(file));
   const unicode = license.includes("AND Unicode") ? files.filter((file) => /unicode/i.test(file)) : [];
   const all = [...(chosen.length > 0 ? chosen : files), ...unicode];
-  return all.length > 0 ? all.map(read).join("\n\n") : mit(`the authors of ${name}`);
+  if (all.length > 0) return all.map(read).join("\n\n");
+  if (NOTICES[name]) return NOTICES[name];
+  if (license !== "MIT" || authors.length === 0)
+    throw new Error(`the crate ${name} has no notice; add that of its repository to NOTICES in pkg/notices.mjs`);
+  return mit(authors.map((author) => author.replace(/ <.*>$/, "")).join(", "));
 }
 
 /** The text of a package's THIRD-PARTY-NOTICES.md. */
