@@ -17,7 +17,7 @@ export function isPackedPage(path) {
   return /^docs\/[\w-]+\.md$/.test(path) && !UNPACKED.includes(path);
 }
 
-/** A page of the docs as it is packed: without the parts that need a clone, and without links that lead out of the package. */
+/** A page of the docs as it is packed: without the parts that need a clone. */
 export function packedPage(page) {
   const text = page.replace(REPOSITORY, "").trimEnd();
   return `${withLinks(text, (path) => (isPackedPage(`docs/${path}`) ? path : undefined))}\n`;
@@ -25,17 +25,21 @@ export function packedPage(page) {
 
 export function packageReadme(readme) {
   if (!CLONE.test(readme)) throw new Error("README.md has no section `Try it from a clone` before `Licensed`");
-  return withLinks(readme.replace(CLONE, ""), (path) => {
+  return withLinks(readme.replace(CLONE, "").replace(REPOSITORY, ""), (path) => {
     if (path.startsWith("LICENSE")) return path;
     return isPackedPage(path) ? `dist/${path}` : undefined;
   });
 }
 
-/** Replaces the path of each link to a file; a link without one becomes its label. */
+/** Replaces the path of each link to a file. Fails for one that is not in the package. */
 function withLinks(text, pathOf) {
   return text.replace(/\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)/g, (link, label, path, anchor = "") => {
     if (/^[a-z]+:/.test(path)) return link;
     const packed = pathOf(path);
-    return packed === undefined ? label : `[${label}](${packed}${anchor})`;
+    if (packed === undefined)
+      throw new Error(
+        `${link} leads out of the package; put it between <!-- repository:start --> and <!-- repository:end -->`,
+      );
+    return `[${label}](${packed}${anchor})`;
   });
 }

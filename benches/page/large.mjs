@@ -1,5 +1,5 @@
 // The cost of a wheel tick, a key and a slider step in the Loom view on large trees: `node benches/page/large.mjs`
-// prints the table for docs/page.md. Chromium paints without a graphics card.
+// prints the table for docs/benchmarks.md. Chromium paints without a graphics card.
 
 import { parseArgs } from "node:util";
 import { openLarge } from "../../tests/page/large-tree.mjs";

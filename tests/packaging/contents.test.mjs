@@ -65,9 +65,9 @@ test("packed pages speak of nothing that only a clone has", () => {
 });
 
 test("the parts of a page for contributors are left out", () => {
-  const page =
-    "a\n\n<!-- repository:start -->\n\ncargo\n\n<!-- repository:end -->\n\nb [c](../src/d.rs) [e](chats.md#f)\n";
-  assert.equal(packedPage(page), "a\n\nb c [e](chats.md#f)\n");
+  const page = "a\n\n<!-- repository:start -->\n\n[c](../src/d.rs)\n\n<!-- repository:end -->\n\nb [e](chats.md#f)\n";
+  assert.equal(packedPage(page), "a\n\nb [e](chats.md#f)\n");
+  assert.throws(() => packedPage("b [c](../src/d.rs)\n"), /\[c\]\(\.\.\/src\/d\.rs\) leads out of the package/);
 });
 
 test("the changes are packed", () => {
