@@ -167,3 +167,18 @@ test("a foreign ref reaches nothing but its own blob", async () => {
     "nothing outside the folders",
   );
 });
+
+test("a wrong result of a store is named", async () => {
+  const failing = (more) => new stores.CommitStore({ ...stores.memoryStore(), ...more }, { retries: 0 });
+  for (const [more, act, reason] of [
+    [{ get: async () => "text" }, (commits) => commits.head("main"), "`store.get()` must be bytes"],
+    [{ list: async () => undefined }, (commits) => ids(commits.byTicket("t")), "`store.list()` must be an object"],
+    [{ list: async () => ({}) }, (commits) => ids(commits.byTicket("t")), "`store.list().keys` must be a list"],
+  ]) {
+    await assert.rejects(act(failing(more)), ({ code, message }) => {
+      assert.equal(code, "store_failed");
+      assert.ok(message.endsWith(`failed: ${reason}`), message);
+      return true;
+    });
+  }
+});

@@ -1,6 +1,7 @@
 /** Calls of a store, with retries. */
 
 import { checkedSignal, raceAbort } from "../api/abort.js";
+import { checkedList, checkedObject } from "../api/checked.js";
 import { checkedBytes } from "../api/commits/bytes.js";
 import { CtxweaveError } from "../error.js";
 import { reasonOf } from "../source.js";
@@ -31,7 +32,7 @@ export class StoreCalls {
   get(key: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     return this.again("get", key, async () => {
       const value: unknown = await this.store.get(key);
-      return value === undefined || value === null ? undefined : checkedBytes(value, "the result of `get`");
+      return value === undefined || value === null ? undefined : checkedBytes(value, "store.get()");
     });
   }
 
@@ -46,7 +47,7 @@ export class StoreCalls {
   }
 
   list(prefix: string, cursor?: string, limit?: number): Promise<StorePage> {
-    return this.again("list", prefix, () => this.store.list(prefix, cursor, limit));
+    return this.again("list", prefix, async () => checkedPage(await this.store.list(prefix, cursor, limit)));
   }
 
   /** All keys with a prefix. */
@@ -115,6 +116,11 @@ export class StoreCalls {
       }
     }
   }
+}
+
+function checkedPage(page: StorePage): StorePage {
+  checkedList(checkedObject(page, "store.list()").keys, "store.list().keys");
+  return page;
 }
 
 function shown(key: string): string {
