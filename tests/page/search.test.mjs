@@ -103,14 +103,25 @@ describe("search within a view", () => {
       await field.waitFor();
       await page.getByRole("tab", { name: "Notes", exact: true }).click();
       const notes = page.getByLabel("notes.md", { exact: true });
-      await notes.fill("A line\nA NEEDLE in the notes\n");
+      const lines = Array.from({ length: 600 }, (_, at) => (at === 2 || at === 499 ? `${at} NEEDLE` : `${at} wool`));
+      await notes.fill(lines.join("\n"));
       await page.getByRole("tab", { name: "Brief", exact: true }).click();
       await field.fill("needle");
-      await eventually(async () => assert.equal(await found(page), "1 found"));
-      await field.press("Enter");
-      await eventually(async () =>
-        assert.equal(await notes.evaluate((e) => e.value.slice(e.selectionStart, e.selectionEnd)), "NEEDLE"),
-      );
+      await eventually(async () => assert.equal(await found(page), "2 found"));
+      const mark = page.locator(".code-text mark");
+      for (const line of [2, 499, 2]) {
+        await field.press("Enter");
+        await eventually(async () => {
+          const before = await mark.evaluate((e) => e.previousSibling.textContent.split("\n").length - 1);
+          assert.equal(before, line);
+          assert.equal(await mark.textContent(), "NEEDLE");
+          // In sight: the frame scrolled to it.
+          const [at, frame] = [await mark.boundingBox(), await page.locator(".code-frame").boundingBox()];
+          assert.ok(at.y >= frame.y && at.y + at.height <= frame.y + frame.height, `${at.y} in ${frame.y}`);
+        });
+      }
+      assert.equal(await notes.inputValue(), lines.join("\n"));
+      await inLooks(page, "search-workspace");
     });
   });
 });

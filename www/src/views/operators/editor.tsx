@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { useSignalEffect } from "@preact/signals";
 import { signal } from "@preact/signals";
 import { plural } from "../../ui/format.js";
+import { MarkedField } from "../../ui/marked-field.js";
 import { MessageText } from "../../ui/message.js";
 import { useReachable } from "../../ui/reachable.js";
 import { offsetOf, pieces } from "./findings.js";
@@ -34,34 +35,24 @@ export function Editor() {
     if (area.current) area.current.value = xml.peek();
   }, []);
   return (
-    <div class="code-frame">
-      <div class="code">
-        <pre aria-hidden="true">
-          {pieces(xml.value, underlines.value).map(({ text, severity }, i) =>
-            severity ? (
-              <mark key={i} class={`squiggle ${severity}`} data-underline={severity}>
-                {text}
-              </mark>
-            ) : (
-              text
-            ),
-          )}
-          {"\n"}
-        </pre>
-        <textarea
-          ref={area}
-          aria-label="Task template, XML"
-          aria-describedby="findings"
-          aria-invalid={findings.value.some(({ severity }) => severity === "error")}
-          spellcheck={false}
-          autocapitalize="off"
-          autocomplete="off"
-          wrap="off"
-          value={xml.value}
-          onInput={(event) => own.edit(event.currentTarget.value)}
-        />
-      </div>
-    </div>
+    <MarkedField
+      label="Task template, XML"
+      value={xml.value}
+      onText={(text) => own.edit(text)}
+      area={area}
+      describedBy="findings"
+      isInvalid={findings.value.some(({ severity }) => severity === "error")}
+    >
+      {pieces(xml.value, underlines.value).map(({ text, severity }, i) =>
+        severity ? (
+          <mark key={i} class={`squiggle ${severity}`} data-underline={severity}>
+            {text}
+          </mark>
+        ) : (
+          text
+        ),
+      )}
+    </MarkedField>
   );
 }
 

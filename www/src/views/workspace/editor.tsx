@@ -1,6 +1,7 @@
 import { signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { Field, NumberInput, Select } from "../../ui/fields.js";
+import { MarkedField } from "../../ui/marked-field.js";
 import { Find, matchesIn } from "../../ui/search.js";
 import { Tabs } from "../../ui/tabs.js";
 import { change, changeTaste, DEFAULT_TASTE, limits, open, plan, shown } from "./state.js";
@@ -23,23 +24,28 @@ export function Editor() {
   const at = useSignal(-1);
   const pane = useRef<HTMLElement>(null);
   const matches = matchesOf(query.value);
-  const go = (match: number): void => {
-    const one = matches[match];
+  const match = matches[Math.min(at.value, matches.length - 1)];
+  const go = (next: number): void => {
+    const one = matches[next];
     if (!one) return;
     tab.value = one.tab;
     if (one.taste !== undefined) chosenTaste.value = one.taste;
-    // The field of another file is rendered in the next frame.
-    requestAnimationFrame(() => {
-      const field = pane.current?.querySelector("textarea");
-      field?.focus();
-      field?.setSelectionRange(one.place, one.place + query.value.length);
-    });
+    // The mark is rendered in the next frame. The focus stays in the search.
+    requestAnimationFrame(() => pane.current?.querySelector("mark")?.scrollIntoView({ block: "center" }));
   };
+  const markIn = (file: Tab, taste?: string): Mark | undefined =>
+    match?.tab === file && match.taste === taste ? { start: match.place, length: query.value.length } : undefined;
   return (
     <section class="pane edit-pane" aria-label="Files" ref={pane}>
       <Find label="Search the files" query={query} found={matches.length} at={at} onGo={go} />
       <Tabs<Tab> label="Files" tabs={TABS} chosen={tab.value} onChoose={(id) => (tab.value = id)}>
-        {tab.value === "tastes" ? <Tastes /> : tab.value === "limits" ? <Limits /> : <File field={tab.value} />}
+        {tab.value === "tastes" ? (
+          <Tastes markIn={(taste) => markIn("tastes", taste)} />
+        ) : tab.value === "limits" ? (
+          <Limits />
+        ) : (
+          <File field={tab.value} mark={markIn(tab.value)} />
+        )}
       </Tabs>
     </section>
   );
@@ -66,15 +72,42 @@ function matchesOf(query: string): Match[] {
 
 const FILES = { brief: "brief.md", notes: "notes.md", log: "log.jsonl", gaps: "vocabulary_gaps.jsonl" } as const;
 
-function File({ field }: { field: keyof typeof FILES }) {
+/** The shown match in a file. */
+interface Mark {
+  start: number;
+  length: number;
+}
+
+function FileText(props: { name: string; text: string; mark: Mark | undefined; onText: (text: string) => void }) {
+  const { name, text, mark } = props;
   return (
-    <textarea
-      class={field === "log" || field === "gaps" ? "source-text code" : "source-text"}
-      aria-label={FILES[field]}
-      spellcheck={false}
-      placeholder={`${FILES[field]} is missing; type to create it.`}
-      value={shown(open.value?.[field])}
-      onInput={(event) => change(field, event.currentTarget.value)}
+    <MarkedField
+      label={name}
+      placeholder={`${name} is missing; type to create it.`}
+      wraps={name.endsWith(".md")}
+      value={text}
+      onText={props.onText}
+    >
+      {mark ? (
+        <>
+          {text.slice(0, mark.start)}
+          <mark class="found">{text.slice(mark.start, mark.start + mark.length)}</mark>
+          {text.slice(mark.start + mark.length)}
+        </>
+      ) : (
+        text
+      )}
+    </MarkedField>
+  );
+}
+
+function File({ field, mark }: { field: keyof typeof FILES; mark: Mark | undefined }) {
+  return (
+    <FileText
+      name={FILES[field]}
+      text={shown(open.value?.[field])}
+      mark={mark}
+      onText={(text) => change(field, text)}
     />
   );
 }
@@ -82,7 +115,7 @@ function File({ field }: { field: keyof typeof FILES }) {
 /** The shown taste file. */
 const chosenTaste = signal(DEFAULT_TASTE);
 
-function Tastes() {
+function Tastes({ markIn }: { markIn: (taste: string) => Mark | undefined }) {
   const tastes = open.value?.tastes ?? {};
   const declared = plan.value.flatMap(({ genre }) => genre ?? []);
   const names = [...new Set([DEFAULT_TASTE, ...declared, ...Object.keys(tastes)])];
@@ -101,13 +134,11 @@ function Tastes() {
           />
         )}
       </Field>
-      <textarea
-        class="source-text"
-        aria-label={`${name}.md`}
-        spellcheck={false}
-        placeholder={`${name}.md is missing; type to create it.`}
-        value={shown(tastes[name])}
-        onInput={(event) => changeTaste(name, event.currentTarget.value)}
+      <FileText
+        name={`${name}.md`}
+        text={shown(tastes[name])}
+        mark={markIn(name)}
+        onText={(text) => changeTaste(name, text)}
       />
     </div>
   );
