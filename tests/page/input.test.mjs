@@ -11,6 +11,7 @@ import {
   fitsAcross,
   LOOKS,
   number,
+  savedText,
   screenshots,
   showPane,
   start,
@@ -92,9 +93,30 @@ describe("a chat of 10,000 messages", () => {
       await page.getByLabel("Limit in tokens", { exact: true }).fill("20000");
       await page.locator('[data-difference="left"]').first().waitFor();
       await chooseTab(page, "Cache");
-      await page.locator('[data-turns="2000"], [data-turns="400"]').waitFor();
-      await page.getByRole("button", { name: "Copy as code" }).click();
-      await page.getByRole("dialog", { name: "This view as code" }).getByText("fitMessages").first().waitFor();
+      // Of its 2,000 turns the last ones are fitted.
+      await page.locator('[data-turns="400"]').waitFor();
+      // The code is that of the last letter, which the worker does not have yet.
+      await field(page).evaluate((e) => {
+        e.setRangeText("tell me ", e.value.indexOf("how much wool"), e.value.indexOf("how much wool"));
+        e.dispatchEvent(new Event("input", { bubbles: true }));
+        [...document.querySelectorAll("button")].find((one) => one.textContent.includes("Copy as code")).click();
+      });
+      const dialog = page.getByRole("dialog", { name: "This view as code" });
+      assert.match(await dialog.locator("[data-code]").textContent(), /fitMessages\(chat, \{[^}]*maxTokens: 20000/);
+      const [saved] = await Promise.all([
+        page.waitForEvent("download"),
+        dialog.getByRole("button", { name: "Save chat.json" }).click(),
+      ]);
+      assert.match(await savedText(saved), /Message 0: tell me how much wool/);
+      await dialog.getByRole("button", { name: "Close" }).click();
+      // Results that the worker no longer computes are not shown again.
+      const shown = await page.getByRole("tab", { name: "JSON" }).evaluate(async (tab) => {
+        tab.click();
+        for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+        return document.querySelector('[data-json="messages"]').textContent;
+      });
+      assert.doesNotMatch(shown, /Message 0: how much wool/);
+      await json.getByText("Message 0: tell me how much wool").waitFor();
     });
   });
 

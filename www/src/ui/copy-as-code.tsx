@@ -17,12 +17,22 @@ const LANGUAGES = [
 /** Shows and copies a program that does with the package what the view shows. */
 export function CopyAsCode({ code }: { code: () => Code | undefined | Promise<Code | undefined> }) {
   const shown = useSignal<Code | undefined>(undefined);
+  const problem = useSignal<string | undefined>(undefined);
+  const show = async (): Promise<void> => {
+    problem.value = undefined;
+    try {
+      shown.value = await code();
+    } catch (error) {
+      problem.value = (error as Error).message;
+    }
+  };
   return (
     <>
-      <button type="button" class="quiet" onClick={async () => (shown.value = await code())}>
+      <button type="button" class="quiet" onClick={() => void show()}>
         <Icon name="copy" />
         Copy as code
       </button>
+      {problem.value ? <p role="alert">{problem.value}</p> : null}
       {shown.value ? <CodeDialog code={shown.value} onClose={() => (shown.value = undefined)} /> : null}
     </>
   );

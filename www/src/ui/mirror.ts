@@ -15,9 +15,25 @@ interface WithText {
   text: string;
 }
 
-/** The inputs that changed since the last ones. */
-interface Changes<Inputs> {
-  inputs: Partial<Inputs>;
+/** The fields of an object that changed since the last one, and the names of all its fields: others are gone. */
+interface Update<T> {
+  changed: Partial<T>;
+  names: readonly (keyof T)[];
+}
+
+function updateOf<T extends object>(before: Partial<T> | undefined, now: T): Update<T> {
+  const names = Object.keys(now) as (keyof T)[];
+  const changed = names.filter((name) => !before || before[name] !== now[name] || !(name in before));
+  return { changed: Object.fromEntries(changed.map((name) => [name, now[name]])) as Partial<T>, names };
+}
+
+function updated<T extends object>(before: T | undefined, { changed, names }: Update<T>): T {
+  const all = { ...before, ...changed } as T;
+  return Object.fromEntries(names.map((name) => [name, all[name]])) as T;
+}
+
+/** The inputs that changed. */
+interface Changes<Inputs> extends Update<Inputs> {
   /** Edits of the last text, instead of a whole new one. */
   edits?: TextEdit[] | undefined;
 }
@@ -25,7 +41,10 @@ interface Changes<Inputs> {
 /** What the worker of a view offers. */
 export interface MirrorWorker<Inputs, Results> {
   /** Computes from new inputs; results are reported if they changed, also later. */
-  compute(changes: Changes<Inputs>, report: (changed: Partial<Results>) => void): Promise<void>;
+  compute(
+    changes: Changes<Inputs>,
+    report: (changed: Partial<Results>, names: readonly (keyof Results)[]) => void,
+  ): Promise<void>;
   /** Computes something once, from the current inputs. */
   answer(question: string): unknown;
 }
@@ -44,7 +63,7 @@ export interface Mirror<Inputs, Results> {
   start: () => Worker;
   /** Starts the worker before it is needed. */
   prepare: () => Promise<void>;
-  /** Asks the worker, which has the inputs of the last results. */
+  /** Asks the worker once it has the current inputs. */
   ask: (question: string) => Promise<unknown>;
 }
 
@@ -57,7 +76,9 @@ const PAUSE = 150;
  * Uses a worker while `inputs` has a value. Inputs that change while it computes are sent when it is done, so that typing
  * never queues work. Only what changed is sent: a large text is copied when it is sent.
  */
-export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | undefined): Mirror<Inputs, Results> {
+export function mirror<Inputs extends WithText, Results extends object>(
+  inputs: () => Inputs | undefined,
+): Mirror<Inputs, Results> {
   const given = computed(() => (isWorker ? undefined : inputs()));
   const results = signal<Results | undefined>(undefined);
   const answered = signal<Inputs | undefined>(undefined);
@@ -82,8 +103,8 @@ export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | 
       [sent, isFirst] = [now, false];
       await worker.compute(
         changes as never,
-        proxy(async (changed: Partial<Results>) => {
-          last = { ...last, ...changed } as Results;
+        proxy(async (changed: Partial<Results>, names: readonly (keyof Results)[]) => {
+          last = updated(last, { changed, names });
           // In another task: to receive results and to show them takes long enough.
           await nextTask();
           if (given.peek() === undefined) return;
@@ -106,7 +127,12 @@ export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | 
       throw new Error("the view has no worker");
     },
     prepare: async () => void (await prepare()),
-    ask: async (question) => remote?.answer(question),
+    ask: async (question) => {
+      let stop: (() => void) | undefined;
+      await new Promise<void>((done) => (stop = effect(() => void (isBusy.value || done()))));
+      stop?.();
+      return (await prepare()).answer(question);
+    },
   };
   if (!isWorker) {
     effect(() => {
@@ -127,11 +153,10 @@ export function mirror<Inputs extends WithText, Results>(inputs: () => Inputs | 
 }
 
 function changesOf<Inputs extends WithText>(before: Inputs | undefined, now: Inputs): Changes<Inputs> {
+  const { changed, names } = updateOf(before, now);
   const edits = before && editsBetween(before.text, now.text);
-  const changed = Object.entries(now).filter(
-    ([name, value]) => !(name === "text" && edits) && (!before || before[name as keyof Inputs] !== value),
-  );
-  return { inputs: Object.fromEntries(changed) as Partial<Inputs>, edits };
+  if (edits) delete changed.text;
+  return { changed, names, edits };
 }
 
 interface WorkerOptions<Results> {
@@ -148,25 +173,26 @@ export function mirrorWorker<Inputs extends WithText, Results extends object>(
   { answers = {}, move }: Partial<WorkerOptions<Results>> = {},
 ): MirrorWorker<Inputs, Results> {
   let stop: (() => void) | undefined;
-  let last: Partial<Results> = {};
+  let last: Results | undefined;
   let inputs: Inputs | undefined;
   return {
-    async compute({ inputs: changes, edits }, report) {
+    async compute({ edits, ...changes }, report) {
       await ready;
       stop?.();
       const before = inputs;
-      inputs = { ...before, ...changes } as Inputs;
+      inputs = updated(before, changes);
       if (edits && before) inputs.text = applyEdits(before.text, edits);
       apply(inputs);
       stop = effect(() => {
         const all = read();
-        const names = Object.keys(all) as (keyof Results)[];
-        const changed = names.filter((name) => last[name] !== all[name] || !(name in last));
+        const { changed, names } = updateOf(last, all);
         last = all;
-        const results = Object.fromEntries(changed.map((name) => [name, all[name]])) as Partial<Results>;
-        void report(move ? move(results) : results);
+        void report(move ? move(changed) : changed, names);
       });
     },
-    answer: (question) => answers[question]?.(),
+    async answer(question) {
+      await ready;
+      return answers[question]?.();
+    },
   };
 }
