@@ -8,9 +8,11 @@ import { findings } from "./axe.mjs";
 import {
   choose,
   chooseTab,
+  drop,
   eventually,
   fitsAcross,
   LOOKS,
+  number,
   screenshots,
   showPane,
   start,
@@ -32,8 +34,8 @@ const differences = (page, kind) => page.locator(`[data-difference="${kind}"]`);
 /** The number of differences, from the sentence that reports it. */
 async function counts(page) {
   const text = await page.locator("[data-differences]").textContent();
-  const [, changed, left, right, same] = /(\d+) changed, (\d+) only left, (\d+) only right, (\d+) the same/.exec(text);
-  return { changed: Number(changed), left: Number(left), right: Number(right), same: Number(same) };
+  const [changed, left, right, same] = text.match(/\d[\d,]*/g).map(number);
+  return { changed, left, right, same };
 }
 
 const limit = (page) => page.getByLabel("Limit in tokens", { exact: true });
@@ -133,6 +135,78 @@ describe("two results next to each other", () => {
       );
       await page.keyboard.press("Home");
       await eventually(async () => assert.equal(await page.getByLabel("Left").inputValue(), "given"));
+    });
+  });
+});
+
+describe("pins of a large chat", () => {
+  const large = Array.from({ length: 4000 }, (_, at) => ({
+    role: at % 2 ? "assistant" : "user",
+    content: `Message ${at}: how much wool is there now, and where is it kept?`,
+  }));
+  const pin = (page) => page.getByRole("button", { name: "Pin this result" });
+  const leftTokens = (page, side) => page.locator(`[data-facts="${side}"] td`).first().textContent();
+
+  const replace = async (page, name, request) => {
+    await drop(page, name, JSON.stringify(request));
+    await page.getByRole("button", { name: "Replace it" }).click();
+  };
+
+  it("are left out for a small chat, which is compared as well", async () => {
+    await on(large, async (page) => {
+      await page.locator('[data-same="4000"]').waitFor();
+      await pin(page).click();
+      await page.getByText("1 result pinned").waitFor();
+      await replace(page, "small.json", openai());
+      await eventually(async () => assert.deepEqual(await counts(page), { changed: 0, left: 0, right: 0, same: 25 }));
+      await page.getByText("1 of a large chat can be compared only while such a chat is open.").waitFor();
+      assert.equal(await page.getByLabel("Left").locator("option").count(), 2);
+      // A pin of the small one is compared with a large chat.
+      await pin(page).click();
+      await replace(page, "large.json", large);
+      await eventually(async () => assert.equal(await page.getByLabel("Left").locator("option").count(), 4));
+      await eventually(async () => assert.ok((await counts(page)).right > 3900));
+      await page.getByRole("button", { name: "Unpin all" }).click();
+      await eventually(async () => assert.equal(await page.getByLabel("Left").locator("option").count(), 2));
+    });
+  });
+
+  it("are one state, also while a newer one is computed", async () => {
+    await on(large, async (page) => {
+      await page.locator('[data-same="4000"]').waitFor();
+      await limit(page).evaluate((field) => {
+        const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+        set.call(field, "20000");
+        for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
+        [...document.querySelectorAll("button")].find((one) => one.textContent.includes("Pin this result")).click();
+      });
+      await page.getByText("1 result pinned").waitFor();
+      await eventually(async () => {
+        assert.notEqual(await leftTokens(page, "left"), await leftTokens(page, "right"));
+        assert.ok((await counts(page)).left > 0, "the pinned request is that of the older limit");
+      });
+    });
+  });
+
+  it("are sent to the worker once", async () => {
+    await on([], async (page) => {
+      await page.evaluate(() => {
+        globalThis.posted = 0;
+        const post = Worker.prototype.postMessage;
+        Worker.prototype.postMessage = function (message, ...rest) {
+          globalThis.posted += JSON.stringify(message).length;
+          post.call(this, message, ...rest);
+        };
+      });
+      const sent = () => page.evaluate(() => [globalThis.posted, (globalThis.posted = 0)][0]);
+      await replace(page, "large.json", large);
+      await page.locator('[data-same="4000"]').waitFor();
+      await pin(page).click();
+      await eventually(async () => assert.equal(await page.getByLabel("Left").locator("option").count(), 3));
+      assert.ok((await sent()) > 2 * 300_000, "the text of the chat, and that of the pin");
+      await page.getByLabel("Only differences").uncheck();
+      await eventually(async () => assert.ok((await differences(page, "same").count()) > 100));
+      assert.ok((await sent()) < 2000, "neither of them again");
     });
   });
 });

@@ -1,5 +1,4 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { Field, Segmented, Select } from "../../ui/fields.js";
 import { useFirstOf } from "../../ui/first-of.js";
 import { count, plural } from "../../ui/format.js";
@@ -7,7 +6,6 @@ import { Icon } from "../../ui/icons.js";
 import {
   candidates,
   change,
-  chosen,
   comparison,
   cut,
   left,
@@ -21,6 +19,7 @@ import {
 } from "./compare.js";
 import { dollars, money, priceOf } from "./prices.js";
 import { FormatPicker } from "./settings.js";
+import { compared, pins, remote } from "./state.js";
 import "../../styles/compare.css";
 
 /** Number of differences shown at first. */
@@ -29,12 +28,14 @@ const MAX_SHOWN_ROWS = 200;
 /** Two results next to each other, with the differences marked in the text. */
 export function ComparePanel() {
   const problem = useSignal<string | undefined>(undefined);
-  useEffect(() => {
-    change({});
-    loadDiff().catch((error: unknown) => (problem.value = (error as Error).message));
-  }, []);
+  useSignalEffect(() => {
+    // Large chats are compared in their worker.
+    if (!remote.isUsed.value) loadDiff().catch((error: unknown) => (problem.value = (error as Error).message));
+  });
   const [one, other] = [left.value, right.value];
-  const { pins, asJson, onlyChanges } = chosen.value;
+  const { asJson, onlyChanges } = compared.value;
+  const many = pins.value.length;
+  const unused = remote.isUsed.value ? 0 : pins.value.filter(({ request }) => request === undefined).length;
   const found = comparison.found.value;
   return (
     <div class="compare">
@@ -44,12 +45,13 @@ export function ComparePanel() {
           Pin this result
         </button>
         <p class="hint">
-          {pins.length === 0
+          {many === 0
             ? "Pin it, then change the strategy, the limit, the model, the format or the text to see the differences."
-            : `${plural(pins.length, "result")} pinned, as long as this page is open.`}
+            : `${plural(many, "result")} pinned, as long as this page is open.`}
+          {unused > 0 ? ` ${count(unused)} of a large chat can be compared only while such a chat is open.` : null}
         </p>
-        {pins.length > 0 ? (
-          <button type="button" class="small" onClick={() => change({ pins: [] })}>
+        {many > 0 ? (
+          <button type="button" class="small" onClick={() => (pins.value = [])}>
             Unpin all
           </button>
         ) : null}

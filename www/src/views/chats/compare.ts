@@ -1,4 +1,4 @@
-import { batch, computed, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { measureMessages } from "ctxweave/chat";
 import type { FitReport } from "ctxweave/chat";
 import { plural, tokens } from "../../ui/format.js";
@@ -9,8 +9,8 @@ import {
   given,
   marks,
   modelName,
-  opened,
   outcome,
+  pins,
   remote,
   sent,
   settings,
@@ -36,10 +36,8 @@ export interface Snapshot {
   source?: { opened: OpenChat; settings: Settings };
 }
 
-/** The compared requests, and the settings of the comparison. */
+/** Both sides, and the settings of the comparison. */
 export interface Compared {
-  /** Pinned results; kept until the page is closed. */
-  pins: readonly Snapshot[];
   left: string | undefined;
   right: string;
   /** Whether to compare the JSON instead of the readable texts. */
@@ -50,13 +48,8 @@ export interface Compared {
 const GIVEN = "given";
 const NOW = "now";
 
-const choices = signal<Compared>({ pins: [], left: undefined, right: NOW, asJson: false, onlyChanges: true });
-export const chosen = computed(() => choices.value);
-
 export function change(fields: Partial<Compared>): void {
-  choices.value = { ...choices.peek(), ...fields };
-  // The worker of a large chat gets the choices once there are any.
-  compared.value = choices;
+  compared.value = { ...compared.peek(), ...fields };
 }
 
 function snapshot(id: string, name: string, request: unknown, { tokens: cost, messages }: FitReport): Snapshot {
@@ -77,7 +70,7 @@ export const candidates = computed<readonly Snapshot[]>(() => {
   if (remote.isUsed.value) return remote.results.value?.comparison?.candidates ?? [];
   const all = given.value;
   const before = all.kind === "chat" ? snapshot(GIVEN, "As given", all.request, all.report) : undefined;
-  return [before, ...choices.value.pins, current.value].filter((one) => one !== undefined);
+  return [before, ...pins.value, current.value].filter((one) => one?.request !== undefined) as Snapshot[];
 });
 
 /** The current settings, in a few words. */
@@ -104,16 +97,28 @@ export function pinResult(): void {
   const now = candidates.peek().find(({ id }) => id === NOW);
   if (!now) return;
   pinned += 1;
-  const source = remote.isUsed.peek() ? { source: { opened: opened.peek(), settings: settings.peek() } } : {};
-  const pin = { ...now, id: `pin-${pinned}`, name: `${pinned}: ${now.name.slice("Now: ".length)}`, ...source };
-  change({ pins: [...choices.peek().pins, pin] });
+  const pin = {
+    ...now,
+    id: `pin-${pinned}`,
+    name: `${pinned}: ${now.name.slice("Now: ".length)}`,
+    ...sourceOfResults(),
+  };
+  pins.value = [...pins.peek(), pin];
+}
+
+/** Of a large chat: the document and settings of the shown results, which may be older than those of the page. */
+function sourceOfResults(): Pick<Snapshot, "source"> {
+  const from = remote.isUsed.peek() ? remote.inputs.peek() : undefined;
+  if (!from) return {};
+  const { text, marks, session, settings } = from;
+  return { source: { opened: { text, marks, ...(session ? { session } : {}) }, settings } };
 }
 
 const found = (id: string | undefined): Snapshot | undefined => candidates.value.find((one) => one.id === id);
 
 /** The left side: the chosen result, otherwise the last pinned one, otherwise the original request. */
-export const left = computed(() => found(choices.value.left) ?? found(choices.value.pins.at(-1)?.id) ?? found(GIVEN));
-export const right = computed(() => found(choices.value.right) ?? found(NOW) ?? found(GIVEN));
+export const left = computed(() => found(compared.value.left) ?? found(pins.value.at(-1)?.id) ?? found(GIVEN));
+export const right = computed(() => found(compared.value.right) ?? found(NOW) ?? found(GIVEN));
 
 /** A part of a request that is compared as a unit. */
 interface Block {
@@ -233,16 +238,16 @@ const library = signal<Diff | undefined>(undefined);
 
 /** Loads the code that compares. */
 export async function loadDiff(): Promise<void> {
-  if (!library.peek() && !remote.isUsed.peek()) library.value = await import("diff");
+  library.value ??= await import("diff");
 }
 
 const compute = computed((): Comparison["found"] => {
   const [one, other, diff] = [left.value, right.value, library.value];
   if (!diff || !one || !other) return undefined;
-  const list = differences(diff, [one.request, other.request], choices.value.asJson);
+  const list = differences(diff, [one.request, other.request], compared.value.asJson);
   const many = { same: 0, left: 0, right: 0, changed: 0 };
   for (const { kind } of list) many[kind] += 1;
-  return { rows: rowsOf(list, choices.value.onlyChanges), many };
+  return { rows: rowsOf(list, compared.value.onlyChanges), many };
 });
 
 /** The differences, and the current result. */
@@ -250,11 +255,6 @@ export const comparison = {
   found: computed(() => (remote.isUsed.value ? remote.results.value?.comparison?.found : compute.value)),
   now: () => current.peek(),
 };
-
-/** In the worker: sets the compared requests. */
-export function compare(all: Compared): void {
-  batch(() => (choices.value = all));
-}
 
 function rowsOf(list: readonly Difference[], onlyChanges: boolean): Row[] {
   const rows: Row[] = [];

@@ -6,7 +6,7 @@ import { mirror } from "../../ui/mirror.js";
 import { PersistedDocument } from "../../ui/own.js";
 import { LARGE } from "../../ui/text-parts.js";
 import type { Turns } from "./cache.js";
-import type { Compared, Comparison } from "./compare.js";
+import type { Compared, Comparison, Snapshot } from "./compare.js";
 import { countRequest, itemsOf, readMessages, type Item } from "./items.js";
 import { applyMarks, keptMarks, NO_MARKS, type Edit, type Marked, type Marks } from "./marks.js";
 import { isExact, knownModel } from "./models.js";
@@ -90,26 +90,29 @@ export interface ChatResults {
   comparison?: Comparison;
 }
 
-/** The inputs of the worker. */
+/** The inputs of the worker. Each pinned result is one of them: what did not change is not sent again. */
 export interface ChatInputs extends OpenChat {
   settings: Settings;
   tab: Tab;
-  compared: Compared | undefined;
+  compared: Compared;
+  [pin: `pin-${number}`]: Snapshot;
 }
 
-/** The compared requests, once the comparison was opened. */
-export const compared = signal<ReadonlySignal<Compared> | undefined>(undefined);
+/** The choices of the comparison. */
+export const compared = signal<Compared>({ left: undefined, right: "now", asJson: false, onlyChanges: true });
+
+/** Pinned results; kept until the page is closed. */
+export const pins = signal<readonly Snapshot[]>([]);
 
 /** The worker for large chats. */
 export const remote = mirror<ChatInputs, ChatResults>(() =>
   text.value.length > LARGE
     ? {
-        text: text.value,
-        marks: marks.value,
-        ...(session.value ? { session: session.value } : {}),
+        ...opened.value,
         settings: settings.value,
         tab: tab.value,
-        compared: tab.value === "compare" ? compared.value?.value : undefined,
+        compared: compared.value,
+        ...Object.fromEntries(pins.value.map((pin) => [pin.id, pin])),
       }
     : undefined,
 );

@@ -9,13 +9,15 @@ import { mirrorWorker } from "../../ui/mirror.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
 import { turns } from "./cache.js";
 import { codeOfChat } from "./code.js";
-import { compare, comparison, loadDiff, shortenedComparison, type Compared } from "./compare.js";
+import { comparison, loadDiff, shortenedComparison, type Snapshot } from "./compare.js";
 import { withMessages } from "./request.js";
 import {
+  compared,
   given,
   items,
   mirrored,
   model,
+  pins,
   settings,
   shown,
   tab,
@@ -29,36 +31,34 @@ import {
 
 const ready = init(fetch(wasm));
 
-function apply({ settings: asked, tab: open, compared, ...document }: ChatInputs): void {
-  if (compared) {
-    void loadDiff();
-    compare(withRequests(compared));
-  }
+function apply({ settings: asked, tab: open, compared: choices, text, marks, session, ...pinned }: ChatInputs): void {
+  if (open === "compare") void loadDiff();
+  for (const id of requests.keys()) if (!(id in pinned)) requests.delete(id);
+  const all = Object.values(pinned).map(withRequest);
   batch(() => {
-    mirrored.value = document;
+    mirrored.value = { text, marks, ...(session ? { session } : {}) };
     settings.value = asked;
     tab.value = open;
+    compared.value = choices;
+    pins.value = all;
   });
 }
 
 /** The requests of pinned results, by id. */
 const requests = new Map<string, unknown>();
 
-/** Pinned results of large chats arrive as the document and settings of which they are the result. */
-function withRequests(compared: Compared): Compared {
-  const pins = compared.pins.map((pin) => {
-    const { source, id } = pin;
-    if (!source) return pin;
-    if (!requests.has(id)) {
-      batch(() => {
-        mirrored.value = source.opened;
-        settings.value = source.settings;
-      });
-      requests.set(id, comparison.now()?.request);
-    }
-    return { ...pin, request: requests.get(id) };
-  });
-  return { ...compared, pins };
+/** A pinned result of a large chat arrives as the document and settings of which it is the result. */
+function withRequest(pin: Snapshot): Snapshot {
+  const { source, id } = pin;
+  if (!source) return pin;
+  if (!requests.has(id)) {
+    batch(() => {
+      mirrored.value = source.opened;
+      settings.value = source.settings;
+    });
+    requests.set(id, comparison.now()?.request);
+  }
+  return { ...pin, request: requests.get(id) };
 }
 
 // What the page shows, without messages: to receive ten thousand of them blocks it for longer than a frame.
