@@ -120,21 +120,48 @@ describe("a chat of 10,000 messages", () => {
     });
   });
 
-  it("is kept with its edits", async () => {
+  it("is kept with its edits, also with those of the last second before a reload", async () => {
     await visit(site, "#/chats", async (page) => {
-      await drop(page, "large.json", chat(10_000));
-      await eventually(async () => assert.equal(await kept(page), "10,000 kept"));
+      // The first million characters end within the yarn.
+      const chunk = 1_000_000;
+      const message = (at, content) => ({ role: at % 2 ? "assistant" : "user", content });
+      const of = (length) => JSON.stringify([message(0, "how much wool"), message(1, `${"w".repeat(length)}🧶`)]);
+      const text = of(chunk - of(0).indexOf("🧶") - 1 - "tell 🧶 ".length);
+      await drop(page, "large.json", text);
+      await eventually(async () => assert.equal(await kept(page), "2 kept"));
+      await page.getByText("Kept in this browser").waitFor();
       await field(page).evaluate((e) => {
         const at = e.value.indexOf("how much wool");
         e.setSelectionRange(at, at);
       });
       await field(page).pressSequentially("tell 🧶 ");
-      await page.getByText("Kept in this browser").waitFor();
-      const text = await field(page).inputValue();
-      assert.match(text, /tell 🧶 how much wool/);
       await page.reload();
-      await eventually(async () => assert.ok((await field(page).inputValue()).startsWith(text.slice(0, 49_000))));
-      await eventually(async () => assert.equal(await kept(page), "10,000 kept"));
+      await eventually(async () => assert.match(await field(page).inputValue(), /tell 🧶 how much wool/));
+      await page.getByRole("slider", { name: "Part of the text" }).press("End");
+      await eventually(async () => assert.equal(await field(page).inputValue(), '"}]'));
+      await page.getByRole("button", { name: "Previous" }).click();
+      await eventually(async () => assert.match(await field(page).inputValue(), /^w+🧶$/));
+    });
+  });
+
+  it("is stored while it is typed", async () => {
+    await visit(site, "#/chats", async (page) => {
+      await drop(page, "large.json", chat(3000));
+      await page.getByText("Kept in this browser").waitFor();
+      const stored = await field(page).evaluate(async (e) => {
+        const begun = Date.now();
+        while (Date.now() - begun < 7000) {
+          e.setRangeText("tell me ", e.value.indexOf("how much wool"), e.value.indexOf("how much wool"));
+          e.dispatchEvent(new Event("input", { bubbles: true }));
+          await new Promise((done) => setTimeout(done, 300));
+        }
+        const request = (of) => new Promise((done) => (of.onsuccess = () => done(of.result)));
+        const database = await request(indexedDB.open("ctxweave"));
+        const all = await request(database.transaction("views").objectStore("views").getAll());
+        database.close();
+        return Promise.all(all.map(({ value }) => value?.text?.text?.()));
+      });
+      assert.ok(stored.some((text) => text?.includes("tell me how much wool")));
     });
   });
 

@@ -9,6 +9,23 @@ import { largeText, StoredDocuments, type State } from "./stored.js";
 const MAX_UNDO_STEPS = 100;
 /** Milliseconds within which edits are merged into one step. */
 const ONE_STEP = 1000;
+/** Milliseconds after which a large document is stored while it keeps changing. */
+const MAX_UNSAVED = 5000;
+
+/** Waits, or until the page may be closed. Returns whether the time passed. */
+function pause(time: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const off = new AbortController();
+    const end = (passed: boolean): void => {
+      off.abort();
+      resolve(passed);
+    };
+    setTimeout(() => end(true), time);
+    // In this order: after the last of them only what is already begun is stored.
+    for (const event of ["beforeunload", "pagehide", "visibilitychange"])
+      addEventListener(event, () => end(false), { signal: off.signal });
+  });
+}
 
 /**
  * The open document of a view. A document of the user's is stored in the browser's database with its undo steps, and is
@@ -201,9 +218,9 @@ export class PersistedDocument<T> {
 
   /** Waits until a large document has not changed for a while: to store it takes as long as many letters. */
   async #settled(): Promise<void> {
-    for (let seen = this.#now.peek(); largeText(seen?.value) !== undefined;) {
-      await new Promise((done) => setTimeout(done, ONE_STEP));
-      if (seen === this.#now.peek()) return;
+    const end = Date.now() + MAX_UNSAVED;
+    for (let seen = this.#now.peek(); largeText(seen?.value) !== undefined && Date.now() < end;) {
+      if (!(await pause(ONE_STEP)) || seen === this.#now.peek()) return;
       seen = this.#now.peek();
     }
   }

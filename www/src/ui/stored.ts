@@ -2,7 +2,7 @@
 
 import { read, write } from "./database.js";
 import { openTabs, tabId } from "./tab.js";
-import { sliceOf } from "./text-edits.js";
+import { sliceOf, wholePlace } from "./text-edits.js";
 import { LARGE } from "./text-parts.js";
 
 export interface State<T> {
@@ -74,16 +74,13 @@ async function packed(state: State<unknown>): Promise<State<unknown>> {
   if (text === undefined) return state;
   const pieces: Blob[] = [];
   for (let at = 0; at < text.length;) {
-    // A pair of surrogates is not cut.
-    const end = isHighSurrogate(sliceOf(text, at + PIECE - 1, at + PIECE)) ? at + PIECE + 1 : at + PIECE;
+    const end = wholePlace(text, at + PIECE);
     pieces.push(new Blob([sliceOf(text, at, end)]));
     at = end;
-    await new Promise((done) => setTimeout(done));
+    if (at < text.length) await new Promise((done) => setTimeout(done));
   }
   return { ...state, value: withText(state.value, new Blob(pieces)) };
 }
-
-const isHighSurrogate = (character: string): boolean => /[\uD800-\uDBFF]/.test(character);
 
 async function unpacked<T>(state: State<unknown> | undefined): Promise<State<T> | undefined> {
   const blob = (state?.value as { text?: unknown } | null | undefined)?.text ?? state?.value;

@@ -45,6 +45,11 @@ export function sliceOf(text: string, from: number, to: number): string {
   return part;
 }
 
+/** The place, or the next one if it is within a pair of surrogates. */
+export function wholePlace(text: string, place: number): number {
+  return /[\uD800-\uDBFF]/.test(sliceOf(text, place - 1, place)) ? place + 1 : place;
+}
+
 /** The edits that lead from one text to another, if they are known. */
 export function editsBetween(before: string, after: string): TextEdit[] | undefined {
   const last = log.at(-1);

@@ -1,7 +1,7 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { count } from "./format.js";
-import { join } from "./text-edits.js";
+import { join, wholePlace } from "./text-edits.js";
 
 /** Length above which a text is edited part by part and processed in a worker: a field lays out its whole text at once. */
 export const LARGE = 200_000;
@@ -12,8 +12,8 @@ export const partsOf = (text: string): number => Math.max(Math.ceil(text.length 
 
 /** The beginning and the end of a part. */
 export const partRange = (text: string, part: number): [number, number] => [
-  Math.min(part * PART, text.length),
-  Math.min((part + 1) * PART, text.length),
+  wholePlace(text, Math.min(part * PART, text.length)),
+  wholePlace(text, Math.min((part + 1) * PART, text.length)),
 ];
 
 /** The part that contains a position. */
