@@ -10,6 +10,8 @@ export interface Details {
   by: "user" | "assistant" | "tool" | "summary";
   /** The tools called, with the number of calls. */
   tools: readonly [name: string, times: number][];
+  /** All its texts, for the search. */
+  text: string;
 }
 
 const known = new WeakMap<OpenSession, Map<string, Details>>();
@@ -23,52 +25,59 @@ export function detailsOf(session: OpenSession, record: CommitRecord): Details {
   return found;
 }
 
-/** The records of a commit as they are in its file, which include its texts. */
-export function recordsOf({ blobs }: OpenSession, { artifact_ref, summary = "" }: CommitRecord): string {
-  const blob = blobs.get(artifact_ref);
-  return blob ? `${summary} ${new TextDecoder().decode(blob)}` : summary;
+type Transcript = ReturnType<typeof transcriptToMessages>;
+type Content = Transcript["messages"][number]["content"];
+
+const partsOf = (content: Content): TranscriptPart[] =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content;
+
+/** The texts of a message, with the names and arguments of its calls. */
+const textsOf = (content: Content): string[] =>
+  partsOf(content).flatMap((part) => {
+    if ("text" in part) return stringsIn(part.text);
+    if (part.type === "toolCall") return stringsIn([part.name, part.arguments]);
+    return part.type === "toolResult" ? textsOf(part.content as Content) : [];
+  });
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === "object") return Object.values(value ?? {}).flatMap(stringsIn);
+  return typeof value === "string" ? [value] : [];
 }
 
 function read({ blobs }: OpenSession, record: CommitRecord): Details {
-  if (record.commit_type === "compaction") {
-    return { words: oneLine(record.summary ?? "A summary of earlier messages"), by: "summary", tools: [] };
-  }
+  const { summary = "" } = record;
   const blob = blobs.get(record.artifact_ref);
-  let messages: ReturnType<typeof transcriptToMessages>["messages"] = [];
+  let found: Pick<Transcript, "system" | "messages"> = { messages: [] };
   try {
-    if (blob) messages = transcriptToMessages(record.format as TranscriptFormat, blob).messages;
+    if (blob) found = transcriptToMessages(record.format as TranscriptFormat, blob);
   } catch {
     // Unreadable blobs are reported when the commit is materialized.
   }
+  const { system = "", messages } = found;
+  const text = [summary, system, ...messages.flatMap(({ content }) => textsOf(content))].join("\n");
+  if (record.commit_type === "compaction") {
+    return { words: oneLine(summary || "A summary of earlier messages"), by: "summary", tools: [], text };
+  }
   const said: { by: "user" | "assistant"; text: string }[] = [];
+  const results: string[] = [];
   const tools = new Map<string, number>();
   for (const { role, content } of messages) {
-    for (const part of typeof content === "string" ? [{ type: "text", text: content } as const] : content) {
+    for (const part of partsOf(content)) {
       if (part.type === "text") said.push({ by: role, text: oneLine(part.text) });
       if (part.type === "toolCall") tools.set(part.name, (tools.get(part.name) ?? 0) + 1);
+      if (part.type === "toolResult") results.push(...textsOf(part.content as Content).map(oneLine));
     }
   }
   // Agents put generated text before the user's words in tags.
   const first =
-    said.find(({ by, text }) => by === "user" && text !== "" && !text.startsWith("<")) ??
-    said.find(({ text }) => text !== "");
-  const result = first
-    ? undefined
-    : firstResult(messages.flatMap(({ content }) => (typeof content === "string" ? [] : content)));
+    said.find(({ by, text: words }) => by === "user" && words !== "" && !words.startsWith("<")) ??
+    said.find(({ text: words }) => words !== "");
   return {
-    words: first?.text ?? result ?? [...tools.keys()][0] ?? "no text",
+    words: first?.text ?? results.find((result) => result !== "") ?? [...tools.keys()][0] ?? "no text",
     by: first?.by ?? "tool",
     tools: [...tools],
+    text,
   };
-}
-
-function firstResult(parts: readonly (string | TranscriptPart)[]): string | undefined {
-  for (const part of parts) {
-    if (typeof part === "string" || part.type !== "toolResult") continue;
-    const text = typeof part.content === "string" ? part.content : firstResult(part.content);
-    if (text) return oneLine(text);
-  }
-  return undefined;
 }
 
 const MAX_LABEL_LETTERS = 160;

@@ -14,7 +14,7 @@ import { useAddress } from "../../ui/use-address.js";
 import { contains, Find } from "../../ui/search.js";
 import { WhatIsOpen } from "../../ui/what-is-open.js";
 import { codeOfCommits } from "./code.js";
-import { recordsOf, timeOf } from "./details.js";
+import { detailsOf, timeOf } from "./details.js";
 import { ResultPane } from "./result.js";
 import {
   begin,
@@ -108,9 +108,7 @@ function Search() {
   const found = useComputed(() => {
     const open = session.value;
     if (!open || query.value.trim() === "") return [];
-    // As in the file, in which quotes and line ends are escaped.
-    const needle = JSON.stringify(query.value.trim()).slice(1, -1);
-    return timeline.value.filter(({ record: one }) => contains(needle, recordsOf(open, one)));
+    return timeline.value.filter(({ record: one }) => contains(query.value, detailsOf(open, one).text));
   });
   return (
     <Find
