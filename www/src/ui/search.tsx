@@ -1,4 +1,5 @@
 import type { Signal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
 import "../styles/search.css";
 import { count } from "./format.js";
 import { Icon } from "./icons.js";
@@ -64,12 +65,14 @@ export function Find(props: {
   onGo: (match: number) => void;
 }) {
   const { query, found, at } = props;
-  // After an edit there may be fewer matches.
-  const shown = Math.min(at.value, found - 1);
+  useLayoutEffect(() => {
+    // After an edit the number of the shown match is that of another.
+    at.value = -1;
+  }, [found]);
   const go = (step: 1 | -1): void => {
     if (found === 0) return;
     // The first step back leads to the last match.
-    at.value = shown < 0 && step < 0 ? found - 1 : (shown + step + found) % found;
+    at.value = at.value < 0 && step < 0 ? found - 1 : (at.value + step + found) % found;
     props.onGo(at.value);
   };
   const many = found === MAX_MATCHES ? `${count(found)} or more` : count(found);
@@ -79,7 +82,7 @@ export function Find(props: {
       {query.value.trim() === "" ? null : (
         <>
           <span class="quiet-text" role="status" data-found={found}>
-            {found === 0 ? "No match" : shown < 0 ? `${many} found` : `${count(shown + 1)} of ${many}`}
+            {found === 0 ? "No match" : at.value < 0 ? `${many} found` : `${count(at.value + 1)} of ${many}`}
           </span>
           {found === 0 ? null : (
             <>

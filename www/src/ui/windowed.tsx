@@ -24,6 +24,8 @@ export function Windowed(props: {
   itemProps?: (at: number) => ItemProps;
   /** An item to scroll into view when it changes. */
   inSight?: number | undefined;
+  /** Another value scrolls to that item again. */
+  again?: unknown;
   /** Number of items rendered beyond the visible ones, for the next key: more if each item is focusable. */
   overscan?: number;
   label: string;
@@ -55,7 +57,7 @@ export function Windowed(props: {
   const { inSight } = props;
   useLayoutEffect(() => {
     if (inSight !== undefined) list.scrollToIndex(inSight, { align: "auto" });
-  }, [list, inSight]);
+  }, [list, inSight, props.again]);
   const items = list.getVirtualItems();
   const isDrawn = items.some(({ index }) => index === inSight);
   return (

@@ -1,6 +1,6 @@
-import { signal, useSignal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { Fragment, type ComponentChildren, type VNode } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { plural } from "../../ui/format.js";
 import { Find, matchesIn } from "../../ui/search.js";
 import { Windowed } from "../../ui/windowed.js";
@@ -14,11 +14,17 @@ import { blocks, boxes, marks, part, remote, settings, settled, spans, tokenizer
 const IN_A_LINE = 70;
 const LINE = 27;
 
-/** The place found by the search. */
-const foundPlace = signal<Stretch | undefined>(undefined);
+/** The searched words, and the shown match. */
+const query = signal("");
+const at = signal(-1);
+const found = computed(() => matchesIn(settled.value, query.value));
+const foundPlace = computed<Stretch | undefined>(() => {
+  const start = found.value[at.value];
+  return start === undefined ? undefined : { start, end: start + query.value.length, kind: "found" };
+});
 
-/** The block chosen in the heat map. */
-const inSight = signal<number | undefined>(undefined);
+/** The block with the shown match or chosen in the heat map; another object for each jump. */
+const inSight = signal<{ block: number } | undefined>(undefined);
 
 /** The text, box by box. Only visible blocks are rendered, so that a megabyte is as fast as a line. */
 export function TokenText() {
@@ -53,7 +59,8 @@ export function TokenText() {
         label="The text with its tokens"
         count={all.length - 1}
         estimate={estimate}
-        inSight={inSight.value}
+        inSight={inSight.value?.block}
+        again={inSight.value}
         item={block}
       />
       {blocks.value.length > 3 ? <HeatMap /> : null}
@@ -63,29 +70,34 @@ export function TokenText() {
 
 /** Goes to the places of the text that contain words. */
 export function SearchText() {
-  const query = useSignal("");
-  const at = useSignal(-1);
-  const text = settled.value;
-  const found = useMemo(() => matchesIn(text, query.value), [text, query.value]);
+  useEffect(() => () => void (query.value = ""), []);
   return (
     <Find
       label="Search the text"
       query={query}
-      found={found.length}
+      found={found.value.length}
       at={at}
       onGo={(match) => {
-        const start = found[match] ?? 0;
-        foundPlace.value = { start, end: start + query.value.length, kind: "found" };
-        show(start);
+        show(found.value[match] ?? 0);
+        reveal(3);
       }}
     />
   );
 }
 
-/** Scrolls to a place of the text. */
+/** Scrolls to the mark within its block, which is rendered in one of the next frames. */
+function reveal(frames: number): void {
+  requestAnimationFrame(() => {
+    const mark = document.querySelector(".token-text .found");
+    if (mark) mark.scrollIntoView({ block: "nearest" });
+    else if (frames > 1) reveal(frames - 1);
+  });
+}
+
+/** Scrolls to the block of a place. */
 function show(place: number): void {
   if (settled.value.length > LARGE) part.value = partAt(place);
-  inSight.value = blockAt(boxes.value, blocksInPart(), place);
+  inSight.value = { block: blockAt(boxes.value, blocksInPart(), place) };
 }
 
 /** The blocks of the text, or of the shown part of a large one. */

@@ -24,7 +24,7 @@ export function Editor() {
   const at = useSignal(-1);
   const pane = useRef<HTMLElement>(null);
   const matches = matchesOf(query.value);
-  const match = matches[Math.min(at.value, matches.length - 1)];
+  const match = matches[at.value];
   const go = (next: number): void => {
     const one = matches[next];
     if (!one) return;
