@@ -45,6 +45,33 @@ describe("search within a view", () => {
     });
   });
 
+  it("Sessions: searches the texts, not the records of the file", async () => {
+    await visit(site, "#/commits", async (page) => {
+      await page.locator("[data-commit]").first().waitFor();
+      const field = search(page, "Search the session");
+      const finds = async (query, many) => {
+        await field.fill(query);
+        await eventually(async () => assert.equal(await found(page), many === 0 ? "No match" : `${many} found`), 5000);
+      };
+      const line = (role, content) => JSON.stringify({ role, content });
+      const lines = [
+        line("user", 'Who said "wool"?'),
+        line("assistant", [{ type: "toolCall", id: "t1", name: "look_up", arguments: { path: "flock/ewes.md" } }]),
+        line("user", [{ type: "toolResult", toolCallId: "t1", content: "The shepherd said it." }]),
+        line("assistant", "It was Zoë.").replace("ë", "\\u00eb"),
+      ];
+      await drop(page, "short.jsonl", lines.join("\n"));
+      await page.locator(".about strong").getByText("short.jsonl").waitFor();
+      for (const key of ["user", "content", "toolCallId"]) await finds(key, 0);
+      for (const text of ['"wool"', "ewes.md", "look_up", "shepherd", "Zoë"]) await finds(text, 1);
+      await page.locator("#session-file").setInputFiles(join(root, "examples", "sessions", "bureau-agent.cbor"));
+      await page.getByRole("button", { name: "Replace it" }).click();
+      await page.locator(".about strong").getByText("bureau-agent.cbor").waitFor();
+      await finds("what is the total?", 1);
+      await finds("dRole", 0);
+    });
+  });
+
   it("Agent files: filters folders by name and by the text of their files", async () => {
     await visit(site, "#/folders", async (page) => {
       const folders = page.locator("[data-folder]");
@@ -81,6 +108,42 @@ describe("search within a view", () => {
     });
   });
 
+  it("Tokens: the shown match is that of the words, also after an edit, and each is in sight", async () => {
+    await visit(site, "#/tokens", async (page) => {
+      await page.locator(".tok").first().waitFor();
+      const line = "wool and warp and weft. ".repeat(30);
+      const needles = [0, 40, 80];
+      const text = Array.from({ length: 100 }, (_, at) => (needles.includes(at) ? `needle ${line}` : line)).join("");
+      const field = page.getByRole("textbox", { name: "Text" });
+      await field.fill(text);
+      const words = search(page, "Search the text");
+      const mark = page.locator(".tok.found");
+      await words.fill("needle");
+      await eventually(async () => assert.equal(await found(page), "3 found"));
+      for (const match of [1, 2, 3, 1, 1]) {
+        // All of the text is one line, in few blocks. A match is in sight again if the user scrolled away.
+        await page.locator(".token-text").evaluate((list) => (list.scrollTop = list.scrollHeight / 3));
+        if (match === 1) await words.fill("needle");
+        await words.press("Enter");
+        await eventually(async () => {
+          assert.equal(await found(page), `${match} of 3`);
+          const [at, list] = [await mark.first().boundingBox(), await page.locator(".token-text").boundingBox()];
+          assert.ok(at.y >= list.y - 1 && at.y + at.height <= list.y + list.height + 1, `${at.y} in ${list.y}`);
+        });
+      }
+      await words.press("Shift+Enter");
+      await eventually(async () => assert.equal(await found(page), "3 of 3"));
+      await field.fill(text.replaceAll("needle w", "W").replace("W", "needle w"));
+      await eventually(async () => assert.equal(await found(page), "1 found"));
+      await eventually(async () => assert.equal(await mark.count(), 0));
+      await words.press("Enter");
+      await eventually(async () => assert.equal(await found(page), "1 of 1"));
+      await mark.first().waitFor();
+      await words.fill("");
+      await eventually(async () => assert.equal(await mark.count(), 0));
+    });
+  });
+
   it("Task templates: filters the operators", async () => {
     await visit(site, "#/operators", async (page) => {
       const operators = page.locator("[data-operator]");
@@ -94,6 +157,12 @@ describe("search within a view", () => {
       });
       await search(page, "Search the operators").fill("no such words");
       await page.getByText("No operator matches.").waitFor();
+      // The field stays with a template of one operator: its words still filter.
+      await page.getByLabel("Task template, XML").fill('<task type="atomic"><description>Alone</description></task>');
+      await page.getByText("No operator matches.").waitFor();
+      await search(page, "Search the operators").fill("");
+      await eventually(async () => assert.equal(await operators.count(), 1));
+      assert.equal(await search(page, "Search the operators").count(), 0);
     });
   });
 

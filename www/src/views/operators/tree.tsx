@@ -33,7 +33,7 @@ export function OperatorTree() {
   const found = now.operators.filter((it) => contains(query.value, it.type, it.id, it.description, ROLES[it.role]));
   return (
     <>
-      {now.operators.length > 1 ? (
+      {now.operators.length > 1 || query.value !== "" ? (
         <SearchField class="operators-search" label="Search the operators" query={query} />
       ) : null}
       <ul class="operators-list" aria-label="Operators">
