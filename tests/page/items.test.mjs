@@ -322,6 +322,44 @@ describe("inputs that people have", () => {
   }
 });
 
+describe("the code that reads files", () => {
+  it("is loaded again if it failed to load", async () => {
+    await visit(site, "#/commits", async (page) => {
+      // The browser reports the failure as well.
+      for (const event of ["console", "requestfailed"]) page.removeAllListeners(event);
+      await page.locator("[data-commit]").first().waitFor();
+      await page.route(/worker-[^/]*\.js$/u, (route) => route.abort());
+      await dropAll(page, [["mine.jsonl", await session("generic.jsonl")]]);
+      const alert = page.locator(".arrived[role=alert]");
+      await alert.getByText("mine.jsonl: the code that reads files could not be loaded; try again.").waitFor();
+      await page.unroute(/worker-[^/]*\.js$/u);
+      await dropAll(page, [["mine.jsonl", await session("generic.jsonl")]]);
+      await page.locator(".about strong").getByText("mine.jsonl", { exact: true }).waitFor();
+      assert.equal(await alert.count(), 0);
+    });
+  });
+});
+
+describe("a tree or a chat opened as a session", () => {
+  for (const [name, content, view] of [
+    ["tree.json", () => readFile(join(root, "examples", "trees", "story.json")), "loom"],
+    ["body.json", () => Buffer.from(json(anthropic())), "chats"],
+  ]) {
+    it(`${name} opens in its view`, async () => {
+      await visit(site, "#/commits", async (page) => {
+        await page.locator("[data-commit]").first().waitFor();
+        await page
+          .locator("#session-file")
+          .setInputFiles({ name, mimeType: "application/json", buffer: await content() });
+        await page.waitForURL(new RegExp(`#/${view}`));
+        await page.locator(`.arrived[data-guess="${view}"]`).waitFor();
+        await eventually(async () => assert.equal(await page.getByLabel("Opened as").inputValue(), view));
+        assert.equal(await page.locator(".notice.problem").count(), 0);
+      });
+    });
+  }
+});
+
 describe("how the list looks", () => {
   for (const { size, ...options } of LOOKS) {
     it(`${size}, ${options.colorScheme}`, async () => {

@@ -36,6 +36,8 @@ interface Arrival {
   largest?: number;
   /** Whether more items follow. */
   isReading: boolean;
+  /** Why nothing could be read. */
+  problem?: string;
   open?: OpenItem;
 }
 
@@ -69,7 +71,7 @@ const AT_ONCE = 50;
  */
 export function arrive(name: string, found: readonly FoundFile[], where: Where = {}): Promise<void> {
   queued += 1;
-  last = last.then(() => take(name, found, where)).catch(() => undefined);
+  last = last.then(() => take(name, found, where));
   return last;
 }
 
@@ -88,6 +90,8 @@ let queued = 0;
 async function take(name: string, found: readonly FoundFile[], where: Where): Promise<void> {
   try {
     await list(name, found, where);
+  } catch (error) {
+    if (arrival.peek()?.found === found) update({ isReading: false, problem: (error as Error).message });
   } finally {
     queued -= 1;
   }
@@ -111,7 +115,7 @@ async function list(name: string, found: readonly FoundFile[], { as, preferred }
   for (let at = 0; at < found.length; at += AT_ONCE) {
     const some = found.slice(at, at + AT_ONCE);
     const given = await Promise.all(some.map(async ({ path, file }) => ({ path, file: (await file()) as Blob })));
-    update({ largest: Math.max(...given.map((one) => one.file.size)) });
+    update({ largest: Math.max(arrival.peek()?.largest ?? 0, ...given.map((one) => one.file.size)) });
     await addFiles(given, (items) => {
       if (isLast()) update({ items: [...(arrival.peek()?.items ?? []), ...items] });
     });
@@ -134,11 +138,12 @@ async function list(name: string, found: readonly FoundFile[], { as, preferred }
   await (await reading()).keep(items.map(({ id }) => id));
 }
 
-const CONVERSATIONS: readonly (Target | undefined)[] = ["chats", "loom", "commits"];
-
-/** Whether a view may show an item whose kind is for another: conversations are converted, and anything is a text. */
-const canShow = (view: Target, kind: Target | undefined): boolean =>
-  kind === undefined || view === "tokens" || (CONVERSATIONS.includes(view) && CONVERSATIONS.includes(kind));
+/** Whether a view may show an item whose kind is for another: anything is a text, and chats, trees and sessions are converted. */
+function canShow(view: Target, kind: Target | undefined): boolean {
+  if (kind === undefined || view === "tokens" || view === kind) return true;
+  // Nothing is converted to a session.
+  return (view === "chats" || view === "loom") && ["chats", "loom", "commits"].includes(kind);
+}
 
 /** Opens a pasted text. */
 export function arriveText(text: string): Promise<void> {

@@ -31,7 +31,8 @@ export function Arrived() {
 function Bar({ now, isList }: { now: Arrival; isList: boolean }) {
   const { open, items, isReading } = now;
   const guess = open && !open.item ? now.folder : (open?.item ?? (isList ? undefined : items[0]));
-  const isUnknown = !isReading && (open?.problem !== undefined || (!isList && guess?.view === undefined));
+  const isUnknown =
+    !isReading && ((now.problem ?? open?.problem) !== undefined || (!isList && guess?.view === undefined));
   const known = TARGETS.find(({ value }) => value === open?.view && open.problem === undefined);
   const canOpen = open !== undefined || (!isList && items[0]?.problem === undefined && items.length > 0);
   return (
@@ -86,6 +87,13 @@ function Said(props: { now: Arrival; isList: boolean; guess: { what: string; vie
         <strong>{open?.item?.name ?? now.name}</strong> {guess.view === undefined ? "is" : "looks like"} {guess.what}
         {problem === undefined ? "" : ": "}
         {problem === undefined ? null : <MessageText text={problem} />}.
+      </>
+    );
+  }
+  if (now.problem !== undefined) {
+    return (
+      <>
+        <strong>{now.name}</strong>: <MessageText text={now.problem} />.
       </>
     );
   }
