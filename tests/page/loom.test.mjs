@@ -709,7 +709,7 @@ describe("user files", () => {
         [JSON.stringify(odd), /unknown_value/],
       ]) {
         await upload(page, "bad.json", text);
-        const notice = page.locator(".notice.problem");
+        const notice = page.locator(".source [role=alert]");
         await eventually(async () => assert.match(await notice.textContent(), expected));
         await eventually(async () => {
           assert.match(await notice.textContent(), /bad\.json/);
@@ -718,7 +718,7 @@ describe("user files", () => {
       }
       await eventually(async () => assert.equal(await page.getByRole("radio", { name: "Agent" }).isChecked(), true));
       await page.locator(".source").getByRole("button", { name: "Dismiss" }).click();
-      await eventually(async () => assert.equal(await page.locator(".notice.problem").count(), 0));
+      await eventually(async () => assert.equal(await page.locator(".source [role=alert]").count(), 0));
       await upload(page, "mine.json", JSON.stringify(mine));
       await page.locator('[data-segment="b"]').waitFor();
     });
