@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { ALL_LOOKS, choose, eventually, fitsAcross, isEveryLook, screenshots } from "./harness.mjs";
+import { ALL_LOOKS, choose, eventually, fitsAcross, isEveryLook, numberOf, screenshots } from "./harness.mjs";
 
 const axe = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -31,25 +31,25 @@ export async function findings(page, rules) {
   }, rules);
 }
 
-/** Number of calls. */
-let looks = 0;
+const CONTRAST = ["color-contrast"];
 
-/** The sizes and themes of successive calls. A wide page shows all panes at once, so that it is checked more often. */
+/** The sizes and themes of states. A wide page shows all panes at once, so that it is checked more often. */
 const IN_TURN = ["wide light", "wide dark", "narrow light", "wide dark", "wide light", "narrow dark", "middling light"];
 
-/** A size and a theme, others from call to call. With `CTXWEAVE_LOOKS=all` all of them. */
-function someLooks() {
+/** A size and a theme, which depend on the name of the state. With `CTXWEAVE_LOOKS=all` all of them. */
+function someLooks(name) {
   if (isEveryLook) return ALL_LOOKS;
-  looks += 1;
-  const next = IN_TURN[looks % IN_TURN.length];
-  return ALL_LOOKS.filter(({ size, colorScheme }) => next === `${size} ${colorScheme}`);
+  const look = IN_TURN[numberOf(name) % IN_TURN.length];
+  return ALL_LOOKS.filter(({ size, colorScheme }) => look === `${size} ${colorScheme}`);
 }
 
 /** Checks the page at some sizes and in both themes, every pane: no overflow, and no findings of axe. */
 export async function inLooks(page, name) {
-  for (const { size, width, height, colorScheme } of someLooks()) {
+  for (const { size, width, height, colorScheme } of someLooks(name)) {
+    const other = colorScheme === "dark" ? "light" : "dark";
     await page.setViewportSize({ width, height });
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const inTheme = (theme) => page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+    await inTheme(colorScheme);
     // The picker of panes appears or disappears a frame after a resize.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const picker = page.getByRole("group", { name: "Pane" });
@@ -63,8 +63,12 @@ export async function inLooks(page, name) {
       await page.screenshot({ path: join(screenshots, `${shown}.png`) });
       assert.deepEqual(await slips(page), [], shown);
       // A theme changes only colours.
-      const rules = isEveryLook && colorScheme === "dark" ? ["color-contrast"] : undefined;
+      const rules = isEveryLook && colorScheme === "dark" ? CONTRAST : undefined;
       await eventually(async () => assert.deepEqual(await findings(page, rules), [], shown), 2000);
+      if (isEveryLook) continue;
+      await inTheme(other);
+      await eventually(async () => assert.deepEqual(await findings(page, CONTRAST), [], `${shown}, ${other}`), 2000);
+      await inTheme(colorScheme);
     }
   }
 }

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, rmdirSync } from "node:fs";
 import { mkdtemp, mkdir, readFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -360,12 +360,15 @@ export const ALL_LOOKS = [
 /** Whether everything is checked at every size and in both themes. */
 export const isEveryLook = process.env.CTXWEAVE_LOOKS === "all";
 
+/** A number that depends on a name alone. */
+export const numberOf = (name) => [...name].reduce((sum, letter) => sum + letter.codePointAt(0), 0);
+
 /**
- * The sizes and themes in which a view is checked: each size in one theme, which alternates and depends on the test
- * file, or, with `CTXWEAVE_LOOKS=all`, in both.
+ * The sizes and themes in which a view is checked: each size in one theme, which alternates and depends on the name of
+ * the test file, or, with `CTXWEAVE_LOOKS=all`, in both.
  */
 export const LOOKS = ALL_LOOKS.filter(
-  (_, at) => isEveryLook || at % 2 === (Math.floor(at / 2) + (process.argv[1]?.length ?? 0)) % 2,
+  (_, at) => isEveryLook || at % 2 === (Math.floor(at / 2) + numberOf(basename(process.argv[1] ?? ""))) % 2,
 );
 
 /** Chooses a tab of the result in Chats. */
