@@ -68,23 +68,111 @@ describe("reset", () => {
   });
 
   it("loses every kind of handle", () => {
-    const { Chat, CommitGraph, LoomTree, TokenCounter } = ctxweave;
+    const { ChainWalk, Chat, Checkpointer, CommitGraph, LoomTree, TokenCounter } = ctxweave;
     const tree = new LoomTree({ nodes: [{ id: "a", authorType: "human", content: "Hi" }], edges: [] });
     const chat = new Chat({ maxTokens: 1000 });
     const counter = new TokenCounter();
     const graph = new CommitGraph();
+    const checkpointer = new Checkpointer({ format: "generic-v1" });
+    const walk = new ChainWalk({ commit: "a" });
     counter.append("Hi");
+    checkpointer.push({ role: "user", content: "Hi" });
     ctxweave.reset();
     const lost = { name: "CtxweaveError", code: "handle_lost" };
     assert.throws(() => tree.size, lost);
     assert.throws(() => chat.fit(), lost);
     assert.throws(() => counter.append("!"), lost);
     assert.throws(() => graph.resolve("a"), lost);
-    for (const handle of [tree, chat, counter, graph]) handle.free();
+    assert.throws(() => checkpointer.pending, lost);
+    assert.throws(() => checkpointer.push({ role: "user", content: "Hi" }), lost);
+    assert.throws(() => walk.wanted, lost);
+    assert.throws(() => walk.push("{}"), lost);
+    const handles = { Chat: chat, ChainWalk: walk, Checkpointer: checkpointer, CommitGraph: graph, LoomTree: tree };
+    // Every class with `free` is here.
+    const classes = Object.keys(ctxweave).filter((name) => typeof ctxweave[name].prototype?.free === "function");
+    assert.deepEqual(classes.sort(), [...Object.keys(handles), "TokenCounter"].sort());
+    for (const handle of [...Object.values(handles), counter]) handle.free();
     const again = new TokenCounter();
     assert.ok(again.append("Hi") > 0);
     again.free();
   });
+
+  const graphWith = () => {
+    const graph = new ctxweave.CommitGraph();
+    const blob = new TextEncoder().encode('{"role":"user","content":"Hi"}\n');
+    const { record } = graph.checkpoint({
+      format: "generic-v1",
+      artifact_ref: ctxweave.artifactRef(blob),
+      created_at: "2026-01-01T00:00:00Z",
+      message_count: 1,
+    });
+    return [blob, graph, { commit: record.id }];
+  };
+
+  /** Drivers that have a handle, while they wait for the caller's function `pause`. */
+  const losing = {
+    async materializeWith(pause) {
+      const [blob, ...given] = graphWith();
+      return ctxweave.materializeWith(...given, () => pause(blob));
+    },
+    async materializeStream(pause) {
+      const [blob, ...given] = graphWith();
+      const { stream, done } = ctxweave.materializeStream(...given, () => pause(blob));
+      done.catch(() => undefined);
+      return stream.getReader().read();
+    },
+  };
+
+  /** Drivers whose state is plain data. */
+  const continuing = {
+    fitMessagesWith(pause) {
+      const chat = Array.from({ length: 30 }, (_, at) => ({
+        role: at % 2 === 0 ? "user" : "assistant",
+        content: `message ${at} with some words in it`,
+      }));
+      return ctxweave.fitMessagesWith(chat, { maxTokens: 250 }, () => pause("a summary"));
+    },
+    loadContext: (pause) => ctxweave.loadContext((path) => pause(`# ${path}`)),
+    loadAgentFiles: (pause) =>
+      ctxweave.loadAgentFiles({ agent: "codex", cwd: "/" }, (path) =>
+        pause(path === "/AGENTS.md" ? { content: "Be brief." } : undefined),
+      ),
+    async runTask(pause) {
+      const { task } = ctxweave.parseTask(`<task type="atomic"><description>d</description><context_management>
+  <inherit_context>none</inherit_context><accumulate_data>false</accumulate_data><fresh_context>enabled</fresh_context>
+</context_management></task>`);
+      const memory = () => pause({ context: "c", matches: [] });
+      return ctxweave.runTask({ task }, { memory, model: () => pause({ output: "done" }) });
+    },
+  };
+
+  /** Calls a driver whose functions answer later; `meanwhile` runs before each answer. Returns the number of answers. */
+  const driven = async (drive, meanwhile) => {
+    let answers = 0;
+    const pause = async (answer) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      meanwhile();
+      answers += 1;
+      return answer;
+    };
+    return { result: await drive(pause), answers };
+  };
+
+  for (const [name, drive] of Object.entries(losing)) {
+    it(`loses ${name} while it waits for the caller's function`, async () => {
+      const { answers } = await driven(drive, () => undefined);
+      assert.ok(answers > 0);
+      await assert.rejects(driven(drive, ctxweave.reset), { name: "CtxweaveError", code: "handle_lost" });
+    });
+  }
+
+  for (const [name, drive] of Object.entries(continuing)) {
+    it(`does not disturb ${name} while it waits for the caller's function`, async () => {
+      const expected = await driven(drive, () => undefined);
+      assert.ok(expected.answers > 0);
+      assert.deepEqual(await driven(drive, ctxweave.reset), expected);
+    });
+  }
 
   it("is refused inside a call", () => {
     const errors = [];
