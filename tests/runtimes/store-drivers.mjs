@@ -85,14 +85,21 @@ export async function s3Opener(stores) {
   return { open: async (name) => stores.s3Store({ ...options, prefix: `${name}/` }), stop };
 }
 
+/** Names of heads that these hosts must accept: of a file, of an object (1,024 bytes) and of a key of Deno KV (2 KiB). */
+const LIMITS = { files: { longest: 200 }, s3: { longest: 900 }, denoKv: { longest: 1900 } };
+
 export const drivers = {
   memory: (job) => inNode(job, (stores) => ({ open: () => stores.memoryStore() }), { names: 60, others: 20 }),
 
   "the file system": (job) =>
-    inNode(job, (stores) => {
-      const dir = folder("stores-files");
-      return { open: (name) => stores.fileSystemStore(fs, join(dir, name)) };
-    }),
+    inNode(
+      job,
+      (stores) => {
+        const dir = folder("stores-files");
+        return { open: (name) => stores.fileSystemStore(fs, join(dir, name)) };
+      },
+      LIMITS.files,
+    ),
 
   PostgreSQL: (job) => inNode(job, postgresOpener),
 
@@ -107,7 +114,7 @@ export const drivers = {
       return { open, stop: () => database.close() };
     }),
 
-  S3: (job) => inNode(job, s3Opener),
+  S3: (job) => inNode(job, s3Opener, LIMITS.s3),
 
   async "R2 and D1, in workerd"(job) {
     const dir = program(
@@ -150,7 +157,7 @@ export default {
       "stores-deno",
       `await ctxweave.init();
 const kv = await Deno.openKv(":memory:");
-console.log(JSON.stringify(await checks.${job}(ctxweave, stores, (name) => stores.denoKvStore(kv, [name]))));
+console.log(JSON.stringify(await checks.${job}(ctxweave, stores, (name) => stores.denoKvStore(kv, [name]), ${JSON.stringify(LIMITS.denoKv)})));
 kv.close();
 `,
     );
