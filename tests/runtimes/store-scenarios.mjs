@@ -17,6 +17,20 @@ async function collected(generator) {
   return found;
 }
 
+/** A store, and how many blobs were read from it. */
+function counting(store) {
+  const counts = { blobs: 0 };
+  const counted = Object.create(store);
+  for (const name of ["put", "compareAndSet", "list", "ancestors"]) {
+    if (store[name]) counted[name] = (...given) => store[name](...given);
+  }
+  counted.get = (key) => {
+    if (key.startsWith("blobs/")) counts.blobs += 1;
+    return store.get(key);
+  };
+  return { counts, store: counted };
+}
+
 const FORMAT = "bureau-agent-v1";
 const at = (minute) => new Date(Date.UTC(2026, 2, 1, 9, minute)).toISOString();
 
@@ -47,7 +61,8 @@ async function conversation({ ctxweave, commits, commit, ...more }) {
 }
 
 /** A reviewer writes findings; each is discussed by an instance that remembers the review, and the fix is verified. */
-export async function reviewDiscussion(ctxweave, stores, store) {
+export async function reviewDiscussion(ctxweave, stores, given) {
+  const { counts, store } = counting(given);
   const on = () => new stores.CommitStore(store, { delay: 1, cache: true });
   const commits = on();
   const provenance = { template: "reviewer", session_id: "review", principal: "@reviewer:one", machine: "one" };
@@ -161,22 +176,18 @@ export async function reviewDiscussion(ctxweave, stores, store) {
   same((await collected(commits.tips())).map(({ id }) => id).sort(), [fixed, later, two, verified].sort(), "tips");
   // Another agent's runtime gets the same conversation; the second time from the cache.
   const asked = { commit: verified, format: "claude-code-v1", crossFamily: "transcode" };
-  const [first, again] = [await commits.materialize(asked), await on().materialize(asked)];
+  counts.blobs = 0;
+  const first = await commits.materialize(asked);
+  const blobs = counts.blobs;
+  const again = await on().materialize(asked);
   same([first.tier, again.artifactRef], ["transcode", first.artifactRef], "in another format");
+  same([blobs > 1, counts.blobs - blobs], [true, 1], "the second time reads one blob, the stored result");
 }
 
 /** A service gives old commits their summaries: in batches, several at once, and again after it failed. */
-export async function batchSummaries(ctxweave, stores, store) {
-  const counts = { blobs: 0 };
-  const counting = Object.assign(Object.create(store), {
-    get(key) {
-      if (key.startsWith("blobs/")) counts.blobs += 1;
-      return store.get(key);
-    },
-  });
-  for (const name of ["put", "compareAndSet", "list"]) counting[name] = (...given) => store[name](...given);
-  if (store.ancestors) counting.ancestors = (...given) => store.ancestors(...given);
-  const commits = new stores.CommitStore(counting, { delay: 1 });
+export async function batchSummaries(ctxweave, stores, given) {
+  const { counts, store } = counting(given);
+  const commits = new stores.CommitStore(store, { delay: 1 });
   const blob = (text) => encoder.encode(`${JSON.stringify({ role: "user", content: text })}\n`);
   const add = (head, number, more) =>
     commits.checkpoint(
@@ -206,8 +217,8 @@ export async function batchSummaries(ctxweave, stores, store) {
   const { message } = await stores.summarizeMissing(commits, failing).catch((error) => error);
   same([message, (await lacking()).length], ["the model is gone", 7], "what was done stays");
   const [one, other] = await Promise.all([
-    stores.summarizeMissing(new stores.CommitStore(counting, { delay: 1 }), summarize),
-    stores.summarizeMissing(new stores.CommitStore(counting, { delay: 1 }), summarize),
+    stores.summarizeMissing(new stores.CommitStore(store, { delay: 1 }), summarize),
+    stores.summarizeMissing(new stores.CommitStore(store, { delay: 1 }), summarize),
     add("a", 13, {}),
   ]);
   const both = new Set([...one.summarized, ...other.summarized]);
