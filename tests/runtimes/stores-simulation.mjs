@@ -22,6 +22,12 @@ export function numbers(seed) {
 /** Frequency of each fault, per thousand calls. */
 const RATES = { error: 30, carriedOut: 30, late: 20, twice: 20, silent: 5, otherBytes: 20, crash: 6 };
 
+/**
+ * When the last call of a dead process takes effect: before another process begins, at some time later, or never; or
+ * after the next process has ended.
+ */
+export const FATES = ["at once", "later", "never", "last"];
+
 /** The simulated clock, timers and random numbers. */
 class World {
   now = 1_800_000_000_000;
@@ -111,8 +117,8 @@ class World {
 }
 
 /** The store as seen by one process: it fails at random, and the process may die during a call. */
-function faulty(world, base, { rates = RATES, crashAt } = {}) {
-  const client = { dead: false, calls: 0, fault: 0 };
+function faulty(world, base, { rates = RATES, crashAt, fate = world.pick(FATES.slice(0, 3)) } = {}) {
+  const client = { dead: false, calls: 0 };
   client.died = new Promise((resolve) => (client.die = resolve));
   const kinds = Object.entries(rates);
   const chosen = (operation) => {
@@ -131,12 +137,14 @@ function faulty(world, base, { rates = RATES, crashAt } = {}) {
       if (client.dead) return;
       client.calls += 1;
       const number = client.calls;
+      // A server may fail as well, with nobody left to hear of it.
+      const unanswered = () => void action().catch(() => undefined);
       world.calls.push(() => {
         const dies = crashAt === number;
         const kind = dies ? "crash" : crashAt === undefined ? chosen(operation, key) : undefined;
         // Another call of this process killed it.
         if (client.dead) {
-          if (world.random() < 0.5) void action();
+          if (world.random() < 0.5) unanswered();
           return;
         }
         if (kind) world.faults[kind] += 1;
@@ -147,23 +155,24 @@ function faulty(world, base, { rates = RATES, crashAt } = {}) {
           case "error":
             return reject(new Error("the store does not answer"));
           case "carriedOut":
-            return void action().then(() => reject(new Error("the answer was lost")));
+            return void action().then(() => reject(new Error("the answer was lost")), reject);
           case "late":
-            world.calls.push(() => void action());
+            world.calls.push(unanswered);
             return reject(new Error("the store takes its time"));
           case "twice":
-            world.calls.push(() => void action());
+            world.calls.push(unanswered);
             return void answer();
           case "silent":
-            if (world.random() < 0.5) world.calls.push(() => void action());
+            if (world.random() < 0.5) world.calls.push(unanswered);
             return;
           case "otherBytes":
             return void other(key).then((bytes) => (bytes ? resolve(bytes) : answer()), reject);
           default:
             client.dead = true;
-            // Its last call takes effect before another process begins, or never.
-            if (world.random() < 0.5) void action().finally(client.die);
-            else client.die();
+            if (fate === "at once") return void action().then(client.die, client.die);
+            if (fate === "later") world.calls.push(unanswered);
+            if (fate === "last") client.last = unanswered;
+            return client.die();
         }
       });
     });
@@ -403,9 +412,9 @@ export async function simulate(stores, seed, { processes = 4, rounds = 10 } = {}
 
 /**
  * Kills a process at each call of an action in turn. `prepare` returns the arguments of `act` and `verify` in addition
- * to the commits.
+ * to the commits. Its last call has this fate, or one by chance.
  */
-export async function crashEverywhere(stores, seed, { prepare, act, verify }, open = stores.memoryStore) {
+export async function crashEverywhere(stores, seed, { prepare, act, verify }, open = stores.memoryStore, fate) {
   let crashes = 0;
   for (let crashAt = 1; ; crashAt += 1) {
     const world = new World(seed + crashAt);
@@ -414,12 +423,18 @@ export async function crashEverywhere(stores, seed, { prepare, act, verify }, op
     const ended = await world.run(async () => {
       const fine = new stores.CommitStore(base, options);
       const prepared = await prepare(fine, base);
-      const store = faulty(world, base, { crashAt });
+      const store = faulty(world, base, { crashAt, fate: fate ?? world.pick(FATES) });
       const commits = new stores.CommitStore(store, options);
       const end = await Promise.race([act(commits, prepared, base).then(() => "done"), store.client.died]);
       reachableKeys(await entriesOf(base));
-      await verify(fine, prepared, { entries: () => entriesOf(base), base });
-      reachableKeys(await entriesOf(base));
+      const next = new stores.CommitStore(faulty(world, base, { rates: {} }), options);
+      await verify(next, prepared, { entries: () => entriesOf(base), base });
+      const { keys: before } = reachableKeys(await entriesOf(base));
+      for (const call of world.calls.splice(0)) call();
+      store.client.last?.();
+      await Promise.all(world.pending);
+      const { keys: after } = reachableKeys(await entriesOf(base));
+      for (const key of before) assert.ok(after.has(key), `no head leads to ${key} any more`);
       return end;
     });
     if (ended === "done") return crashes;

@@ -10,7 +10,7 @@ import { after, before, describe, test } from "node:test";
 import { sameAsGraph } from "./store-contract.mjs";
 import { drivers, packages, postgresOpener, s3Opener } from "./store-drivers.mjs";
 import { startS3 } from "./store-servers.mjs";
-import { crashEverywhere, numbers, reachableKeys, simulate } from "./stores-simulation.mjs";
+import { crashEverywhere, FATES, numbers, reachableKeys, simulate } from "./stores-simulation.mjs";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -347,6 +347,19 @@ function emptied(store) {
 }
 
 describe("faults", () => {
+  const collect = async (commits, base) => {
+    for await (const keys of commits.garbage({ batch: 2, patience: 0 })) for (const key of keys) await base.delete(key);
+  };
+  /** The announcement of a dead collector may come late; a second collection takes it over. */
+  const unlessBusy = async (commits, base, action) => {
+    try {
+      await action();
+    } catch (error) {
+      if (error.code !== "store_busy") throw error;
+      await collect(commits, base);
+      await action();
+    }
+  };
   const steps = {
     "a checkpoint": {
       prepare: (commits) => commits.checkpoint("main", fields(0), blob("zero")),
@@ -397,19 +410,15 @@ describe("faults", () => {
         await commits.dropHead("old");
         return id;
       },
-      act: async (commits, _, base) => {
-        for await (const keys of commits.garbage({ batch: 2, patience: 0 }))
-          for (const key of keys) await base.delete(key);
-      },
+      act: (commits, _, base) => collect(commits, base),
       verify: async (commits, id, { base, entries }) => {
-        for await (const keys of commits.garbage({ batch: 2, patience: 0 }))
-          for (const key of keys) await base.delete(key);
+        await unlessBusy(commits, base, () => collect(commits, base));
         assert.deepEqual(await collected(commits.history(id)), [await commits.show(id)]);
         const left = await entries();
         const kept = [...left.keys()].filter((key) => !key.startsWith("heads/"));
         assert.deepEqual(new Set(kept), reachableKeys(left).keys);
         // Collected commits can be stored again.
-        await commits.checkpoint("old", fields(0), blob("one"));
+        await unlessBusy(commits, base, () => commits.checkpoint("old", fields(0), blob("one")));
         assert.deepEqual(contents((await commits.materialize({ commit: await commits.head("old") })).bytes), ["one"]);
       },
     },
@@ -417,9 +426,11 @@ describe("faults", () => {
 
   test("a process that dies at any call leaves valid data, and can repeat the action", async () => {
     for (const [name, step] of Object.entries(steps)) {
-      const crashes = await crashEverywhere(stores, 1000, step);
-      console.log(`crashed at each of ${crashes} calls of ${name}: lost 0`);
-      assert.ok(crashes >= 5, `${name}: ${crashes} calls`);
+      for (const fate of FATES) {
+        const crashes = await crashEverywhere(stores, 1000, step, undefined, fate);
+        console.log(`crashed at each of ${crashes} calls of ${name}, which takes effect ${fate}: lost 0`);
+        assert.ok(crashes >= 5, `${name}: ${crashes} calls`);
+      }
     }
   });
 
@@ -578,13 +589,23 @@ describe("faults", () => {
   test("PostgreSQL crashes and recovers while clients write: nothing is lost", { timeout: 600_000 }, async () => {
     const { open, stop, server } = await postgresOpener(stores);
     try {
-      const commits = new stores.CommitStore(await open("crashing"), { retries: 60, delay: 20 });
+      const store = await open("crashing");
+      let failed = 0;
+      // `CommitStore` repeats a failed call, whose effect may have lasted.
+      const counting = { ...store };
+      for (const [name, call] of Object.entries(store)) {
+        counting[name] = (...given) =>
+          call(...given).catch((error) => {
+            failed += 1;
+            throw error;
+          });
+      }
+      const commits = new stores.CommitStore(counting, { retries: 60, delay: 20 });
       const acknowledged = [];
       let isEnded = false;
       const client = async (number) => {
         for (let at = 0; !isEnded || at < 5; at += 1) {
           const request = fields(at, { principal: `@${number}`, session_id: `${number}.${at}` });
-          // Again after an error: its answer may have got lost.
           const parent = (await commits.head("main")) ?? "";
           acknowledged.push((await commits.checkpoint("main", { ...request, parent }, blob(`${number}.${at}`))).id);
         }
@@ -592,8 +613,10 @@ describe("faults", () => {
       const clients = Promise.all(Array.from({ length: 6 }, (_, number) => client(number)));
       for (let times = 0; times < 3; times += 1) {
         await new Promise((resolve) => setTimeout(resolve, 700));
+        const before = failed;
         await server.crash();
         await server.start();
+        assert.ok(failed > before, `no call failed in crash ${times + 1}`);
       }
       isEnded = true;
       await clients;
@@ -604,7 +627,7 @@ describe("faults", () => {
       );
       assert.equal(new Set(chain.map(({ session_id }) => session_id)).size, chain.length, "nothing is stored twice");
       assert.equal((await commits.materialize({ commit: chain[0].id })).messageCount, chain.length);
-      console.log(`PostgreSQL crashed 3 times during ${acknowledged.length} commits: lost 0`);
+      console.log(`PostgreSQL crashed 3 times during ${acknowledged.length} commits, ${failed} calls failed: lost 0`);
     } finally {
       await stop();
     }
