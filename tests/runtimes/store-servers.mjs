@@ -1,21 +1,18 @@
 /**
  * Servers for the stores: PostgreSQL, which `cargo xtask setup` installs, and moto, which has the API of S3 and which pip
- * installs once into `target`. If one cannot start, the test fails. Both listen on this machine only, with data in a
- * temporary folder or in memory.
+ * installs once. If one cannot start, the test fails. PostgreSQL listens on a Unix socket and moto on this machine only,
+ * with data in a temporary folder or in memory.
  */
 
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { chown, mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { root } from "../packaging/packed.mjs";
+import { pythonPackages } from "../python/packages.mjs";
 
 const run = promisify(execFile);
-
-const MOTO = ["moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
 
 export const S3_CREDENTIALS = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret/of+the=test" };
 export const S3_REGION = "eu-central-1";
@@ -70,30 +67,6 @@ print(server.port, flush=True)
 server.serve_forever()
 `;
 
-/** A port that nobody listens on. */
-export const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-
-async function installedMoto() {
-  const place = join(root, "target", `moto-${MOTO[0].split("==")[1]}`);
-  if (existsSync(place)) return place;
-  mkdirSync(join(root, "target"), { recursive: true });
-  const aside = mkdtempSync(join(root, "target/moto-"));
-  await run("python3", ["-m", "pip", "install", "--quiet", "--target", aside, ...MOTO]);
-  try {
-    renameSync(aside, place);
-  } catch {
-    // Another test file was faster.
-    rmSync(aside, { recursive: true });
-  }
-  return place;
-}
-
 /** A process that prints one line when it is ready. */
 async function printing(command, args, env) {
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
@@ -116,7 +89,7 @@ async function printing(command, args, env) {
 
 /** A service with the API of S3: its options for `s3Store`, with an empty bucket. */
 export async function startS3(stores) {
-  const place = await installedMoto();
+  const place = await pythonPackages("moto");
   const given = [S3_CREDENTIALS.accessKeyId, S3_CREDENTIALS.secretAccessKey, S3_REGION];
   const server = await printing("python3", ["-c", SERVE_S3, ...given], {
     PYTHONPATH: place,
@@ -158,16 +131,13 @@ export async function startPostgres() {
   const data = join(folder, "data");
   const create = ["--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-sync"];
   await run(`${bin}/initdb`, [...create, "--locale", "C"], options);
-  const port = await freePort();
   let child;
   const start = async () => {
     const args = [
       "-D",
       data,
-      "-p",
-      `${port}`,
       "-c",
-      "listen_addresses=127.0.0.1",
+      "listen_addresses=",
       "-c",
       `unix_socket_directories=${folder}`,
       // A crash of the server, not of the machine.
@@ -179,7 +149,7 @@ export async function startPostgres() {
     child.exited = exited;
     for (let tries = 0; ; tries += 1) {
       try {
-        await run(`${bin}/pg_isready`, ["-h", "127.0.0.1", "-p", `${port}`]);
+        await run(`${bin}/pg_isready`, ["-h", folder]);
         return;
       } catch (error) {
         if (tries > 300 || child.exitCode !== null) throw error;
@@ -193,7 +163,7 @@ export async function startPostgres() {
   };
   await start();
   return {
-    options: { host: "127.0.0.1", port, user: "postgres", database: "postgres" },
+    options: { host: folder, user: "postgres", database: "postgres" },
     start,
     /** An immediate shutdown: PostgreSQL recovers when it starts again. */
     crash: () => end("SIGQUIT"),

@@ -1,20 +1,19 @@
-// Trajectories that ctxweave writes, validated by Harbor, whose models define ATIF. pip installs it once into
-// target/harbor; if it cannot, the test fails.
+// Trajectories that ctxweave writes, validated by Harbor, whose models define ATIF. pip installs it once; if it cannot,
+// the test fails.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { installed } from "../packaging/packed.mjs";
+import { pythonPackages } from "../python/packages.mjs";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const harbor = join(root, "target/harbor");
-const packages = ["harbor==0.26.0", "pydantic==2.13.4"];
 
 /** Reads trajectories from files, and prints the errors of each as JSON. */
 const validate = `
@@ -31,18 +30,12 @@ print(json.dumps(found))
 `;
 
 let ctxweave;
+let harbor;
 
 before(async () => {
   ctxweave = await import(pathToFileURL(join(installed(), "node_modules/ctxweave/dist/node.js")));
   await ctxweave.init();
-  if (existsSync(harbor)) return;
-  await mkdir(join(root, "target"), { recursive: true });
-  const folder = await mkdtemp(join(root, "target/harbor-"));
-  const pip = ["-m", "pip", "install", "--quiet", "--target", folder];
-  // Its models need pydantic alone, and run on older versions of Python than the rest of it.
-  await run("python3", [...pip, "--no-deps", "--ignore-requires-python", packages[0]]);
-  await run("python3", [...pip, packages[1]]);
-  await rename(folder, harbor);
+  harbor = await pythonPackages("harbor");
 });
 
 /** The errors of trajectories; `null` for a valid one. */
