@@ -8,7 +8,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../packaging/packed.mjs";
 import { bundlers } from "./cases/bundlers.mjs";
+import { hosts } from "./cases/hosts.mjs";
 import { next16 } from "./cases/next.mjs";
+import { packageManagers } from "./cases/package-managers.mjs";
 import { reactNative } from "./cases/react-native.mjs";
 import { runtimes } from "./cases/runtimes.mjs";
 import { testers } from "./cases/testers.mjs";
@@ -17,17 +19,32 @@ import { workers } from "./cases/workers.mjs";
 import { row, tableOf } from "./parts/table.mjs";
 import { whole } from "./parts/workspace.mjs";
 
-const groups = { runtimes, bundlers, reactNative, next: next16, workers, testers, types };
+/** Groups whose tools are installed in a separate folder. */
+const sets = { packageManagers: "frameworks", hosts: "frameworks" };
+const groups = {
+  runtimes,
+  bundlers,
+  reactNative,
+  next: next16,
+  workers,
+  packageManagers,
+  hosts,
+  testers,
+  types,
+};
 
 const words = process.argv.slice(2).filter((word) => word !== "--no-table");
 const chosen = Object.entries(groups).flatMap(([group, cases]) =>
-  cases.filter(({ tool, what }) => words.every((word) => `${group} ${tool} ${what}`.includes(word))),
+  cases
+    .filter(({ tool, what }) => words.every((word) => `${group} ${tool} ${what}`.includes(word)))
+    .map((one) => ({ ...one, set: sets[group] ?? "." })),
 );
-const workspace = whole();
+const workspaces = Object.fromEntries([...new Set(chosen.map(({ set }) => set))].map((set) => [set, whole(set)]));
 const rows = [];
 let failed = 0;
 for (const one of chosen) {
   const start = Date.now();
+  const workspace = workspaces[one.set];
   let result;
   try {
     const results = [await one.run(workspace)].flat();

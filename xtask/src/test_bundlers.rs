@@ -12,7 +12,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     setup::all(project)?;
     build::shipped_package(project, &build::own_manifest(project))?;
     step(
-        "bundlers and runtimes (a quarter of an hour; the tools are installed into target/loading, 600 packages, the first time)",
+        "bundlers and runtimes (half an hour; the tools are installed into target/loading and target/loading-frameworks, 2,000 packages, the first time)",
     );
     run_command(project.node().arg("tests/loading/run.mjs").args(words))
 }

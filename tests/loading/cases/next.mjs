@@ -3,8 +3,7 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { judged } from "../parts/browser.mjs";
-import { expectOk } from "../parts/cases.mjs";
+import { asking, expectOk } from "../parts/cases.mjs";
 import { freePort, run, served } from "../parts/process.mjs";
 import { all, pageMain, program } from "../parts/program.mjs";
 
@@ -61,18 +60,6 @@ const withTurbopack = { flags: [], edgeRoute: true };
 
 const placesOf = ({ edgeRoute }) => (edgeRoute ? places : places.slice(0, -1));
 
-/** Requests each of them, and opens the page in the browser. */
-const asking = (places) => async (address) => {
-  for (const [what, path] of places) {
-    const response = await fetch(address + path);
-    const text = await response.text();
-    if (!/(^|<pre>)OK($|<\/pre>)/.test(text)) {
-      throw new Error(`${what}: ${/<pre>(.*?)<\/pre>/s.exec(text)?.[1] ?? text.slice(0, 1000)}`);
-    }
-  }
-  return judged(`${address}/client`);
-};
-
 /** Next's settings for the surrounding folders, which a user's project does not need. */
 const roots = (workspace) => ({ turbopack: { root: workspace.folder }, outputFileTracingRoot: workspace.folder });
 
@@ -87,7 +74,7 @@ const built = (bundler, options) => ({
     const port = await freePort();
     const start = next(workspace, ["start", "-p", port, "-H", "127.0.0.1"]);
     const client = await workspace.without(() =>
-      served(...start, { cwd: dir, port, path: "/api/node" }, asking(placesOf(options))),
+      served(...start, { cwd: dir, port, path: "/api/node" }, asking(placesOf(options), "/client")),
     );
     const rows = placesOf(options).map(([what, , how]) => ({ what: `${what}, ${bundler}`, how }));
     return [...rows, { how: client.how, what: `client component, ${bundler}` }];
@@ -101,7 +88,11 @@ const developed = (bundler, options) => ({
     const dir = workspace.dir(`next dev ${bundler}`, files(roots(workspace), options));
     const port = await freePort();
     const start = next(workspace, ["dev", ...options.flags, "-p", port, "-H", "127.0.0.1"]);
-    await served(...start, { cwd: dir, port, path: "/api/node", timeout: 300_000 }, asking(placesOf(options)));
+    await served(
+      ...start,
+      { cwd: dir, port, path: "/api/node", timeout: 300_000 },
+      asking(placesOf(options), "/client"),
+    );
     return { how: "as in the build" };
   },
 });

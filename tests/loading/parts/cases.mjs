@@ -26,37 +26,34 @@ export function commandFiles(of, { cjs = false } = {}) {
 
 /**
  * A page that a tool builds into `out`: with a minimal import, which is measured, and with every entry point and
- * vocabulary. `build` builds it.
+ * vocabulary. `build` builds it; `files` are other sources than those of a plain page, `how` the source of the bytes if
+ * it cannot be seen from the page.
  */
-export function builtPage({ tool, what, quick, script, attributes, inWorker = false, build, out = "out", line }) {
+export function builtPage({ script, attributes, files, inWorker = false, build, out = "out", how, ...one }) {
+  const { tool, what } = one;
   return {
-    tool,
-    what,
-    quick,
-    line,
+    ...one,
     async run(workspace) {
       let result;
       for (const [size, of] of Object.entries({ all, first })) {
-        const dir = workspace.dir(`${tool} ${what} ${size}`, pageFiles(of, { inWorker }));
+        const dir = workspace.dir(`${tool} ${what} ${size}`, files ? files(of) : pageFiles(of, { inWorker }));
         await build({ workspace, dir });
         // If the tool builds no page, one that runs its script.
         if (script) writeFileSync(join(dir, out, "index.html"), page(script, attributes));
         result = await workspace.without(() => serving(join(dir, out), judged));
       }
-      return result;
+      return how ? { how } : result;
     },
   };
 }
 
 /** A program that a tool builds into `out`, run elsewhere without the packages. */
-export function builtCommand({ tool, what, quick, cjs = false, build, out = "out", start, line }) {
+export function builtCommand({ cjs = false, files, build, out = "out", start, ...one }) {
+  const { tool, what } = one;
   return {
-    tool,
-    what,
-    quick,
-    line,
+    ...one,
     async run(workspace) {
-      const dir = workspace.dir(`${tool} ${what}`, commandFiles(all, { cjs }));
+      const dir = workspace.dir(`${tool} ${what}`, files ?? commandFiles(all, { cjs }));
       await build({ workspace, dir });
       const elsewhere = mkdtempSync(join(tmpdir(), "ctxweave-loading-"));
       try {
@@ -76,6 +73,18 @@ export function builtCommand({ tool, what, quick, cjs = false, build, out = "out
 export function expectOk(printed) {
   if (!/^OK$/m.test(printed)) throw new Error(`the program printed: ${printed.slice(0, 2000)}`);
 }
+
+/** Requests each place of a server, `[what, path]`, and opens its page in the browser. */
+export const asking = (places, client) => async (address) => {
+  for (const [what, path] of places) {
+    const response = await fetch(address + path);
+    const text = await response.text();
+    if (!/(^|<pre[^>]*>)OK($|<\/pre>)/.test(text)) {
+      throw new Error(`${what}: ${/<pre[^>]*>(.*?)<\/pre>/s.exec(text)?.[1] ?? text.slice(0, 1000)}`);
+    }
+  }
+  return judged(address + client);
+};
 
 /** Asserts that something fails, with a message that matches. */
 export async function expectFailure(action, pattern) {

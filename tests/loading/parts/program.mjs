@@ -55,7 +55,7 @@ ${cjs ? "module.exports = { run };" : "export { run };"}
 }
 
 /** An error in one line. */
-const said = `(error) => "FAIL " + (error.code ?? error.name) + " " + (error.details?.reason ?? "") + ": " + error.message`;
+export const said = `(error) => "FAIL " + (error.code ?? error.name) + " " + (error.details?.reason ?? "") + ": " + error.message`;
 
 /** The main module of a page: its title reports the outcome. */
 export const pageMain = `import { run } from "./program.mjs";

@@ -12,6 +12,7 @@ const names = {
   rollup: "Rollup",
   typescript: "TypeScript",
   typescript5: "TypeScript",
+  "@yarnpkg/cli-dist": "Yarn",
   vite: "Vite",
   vite7: "Vite",
   vitest: "Vitest",

@@ -6,7 +6,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, r
 import { dirname, join } from "node:path";
 import { installed, pack, root } from "../../packaging/packed.mjs";
 
-const here = join(import.meta.dirname, "..");
+/** The folder of the tools, and of folders with those that need other versions of the same packages. */
+const sets = join(import.meta.dirname, "..");
 
 /** The packages under test. */
 const tried = ["ctxweave", "ctxweave-vocab"];
@@ -35,6 +36,11 @@ class Workspace {
     const bun = `@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : "x64"}/bin/bun`;
     // Its binary would be installed by a script, which npm does not run here.
     return join(this.modules, name === "bun" ? bun : `.bin/${name}`);
+  }
+
+  /** The path of a packed package. */
+  tarball(name) {
+    return join(this.folder, `${name}.tgz`);
   }
 
   /** The version of a tool. */
@@ -68,9 +74,10 @@ export function small() {
   return new Workspace(folder, join(root, "node_modules"));
 }
 
-/** With all tools, installed by npm into a folder of target. */
-export function whole() {
-  const folder = join(root, "target/loading");
+/** With all tools of a set, the folder that has their package.json, installed by npm into a folder of target. */
+export function whole(set = ".") {
+  const here = join(sets, set);
+  const folder = join(root, "target/loading", set === "." ? "" : `../loading-${set}`);
   const modules = join(folder, "node_modules");
   mkdirSync(folder, { recursive: true });
   const files = ["package.json", "package-lock.json"];
@@ -90,6 +97,7 @@ export function whole() {
     for (const path of [dir, `${dir}.hidden`]) rmSync(path, { recursive: true, force: true });
     mkdirSync(dir, { recursive: true });
     execFileSync("tar", ["-xzf", tarball, "-C", dir, "--strip-components=1"]);
+    cpSync(tarball, join(folder, `${name}.tgz`));
     remove();
   }
   // Caches that tools keep of packages.
