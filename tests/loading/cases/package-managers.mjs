@@ -49,7 +49,7 @@ const installed = ({ tool, what, files, install, start }) => ({
 });
 
 const npm = ["install", "--offline", "--no-audit", "--no-fund", "--ignore-scripts"];
-const pnpm = (workspace) => join(workspace.modules, "pnpm/bin/pnpm.mjs");
+const pnpm = (workspace) => join(workspace.modules, "pnpm/bin/pnpm.cjs");
 const yarn = (workspace) => join(workspace.modules, "@yarnpkg/cli-dist/bin/yarn.js");
 
 const npmVersion = () => execFileSync("npm", ["--version"], { encoding: "utf8" }).trim();
