@@ -40,10 +40,13 @@ const dual = (types, esm, cjs) => ({
   require: { types: `./dist/types-cjs/${types}.d.ts`, ...cjs },
 });
 
-/** The conditions of an entry point that loads a file, one target per kind of runtime. */
+/**
+ * The conditions of an entry point that loads a file, one target per kind of runtime. Nitro has the condition `unwasm` if
+ * it bundles WebAssembly, and imports a module under the specifier of the edge runtime.
+ */
 function loader(types, stem) {
   const runtimes = {
-    workerd: `./dist/${stem("workerd")}.js`,
+    workerd: { unwasm: `./dist/${stem("edge")}.js`, default: `./dist/${stem("workerd")}.js` },
     "edge-light": `./dist/${stem("edge")}.js`,
     bun: `./dist/${stem("node")}.js`,
     deno: `./dist/${stem("node")}.js`,
