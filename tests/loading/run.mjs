@@ -8,6 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../packaging/packed.mjs";
 import { bundlers } from "./cases/bundlers.mjs";
+import { frameworks } from "./cases/frameworks.mjs";
 import { hosts } from "./cases/hosts.mjs";
 import { next16 } from "./cases/next.mjs";
 import { packageManagers } from "./cases/package-managers.mjs";
@@ -20,12 +21,13 @@ import { row, tableOf } from "./parts/table.mjs";
 import { whole } from "./parts/workspace.mjs";
 
 /** Groups whose tools are installed in a separate folder. */
-const sets = { packageManagers: "frameworks", hosts: "frameworks" };
+const sets = { frameworks: "frameworks", packageManagers: "frameworks", hosts: "frameworks" };
 const groups = {
   runtimes,
   bundlers,
   reactNative,
   next: next16,
+  frameworks,
   workers,
   packageManagers,
   hosts,
