@@ -10,15 +10,23 @@ const outcome = `await run().catch(${said})`;
 const parts = { "program.mjs": program(all), "main.mjs": pageMain };
 const manifest = (name, more) => `${JSON.stringify({ name, private: true, type: "module", ...more })}\n`;
 
-/** Serves what a framework built; its pages report the outcome of the server, and in the browser that of the client. */
-async function serverAndClient(workspace, dir, [command, args], { without = true, places = [["server", "/"]] } = {}) {
+/**
+ * Serves what a framework built; its places report the outcome of the server, and its page in the browser that of the
+ * client, unless it has none.
+ */
+async function serverAndClient(
+  workspace,
+  dir,
+  [command, args],
+  { without = true, places = [["server", "/"]], client = true } = {},
+) {
   const port = await freePort();
   const start = () =>
     served(
       command,
       args.map((arg) => (arg === "PORT" ? String(port) : arg)),
       { cwd: dir, port, env: { PORT: String(port), HOST: "127.0.0.1", NODE_ENV: "production" } },
-      asking(places, "/"),
+      asking(places, client ? "/" : undefined),
     );
   return without ? workspace.without(start) : start();
 }
@@ -71,6 +79,13 @@ const nuxt = {
   },
 };
 
+/** The Worker that Nitro builds. */
+const nitroWorker = [
+  ".output/server/index.mjs",
+  "--compatibility-date=2026-01-01",
+  "--compatibility-flags=nodejs_compat",
+];
+
 const nuxtCloudflare = {
   tool: "nuxt",
   what: "`cloudflare-module`",
@@ -81,13 +96,29 @@ const nuxtCloudflare = {
     await expectFailure(() => build(workspace.dir("nuxt cloudflare without", nuxtFiles())), /workerd\.js/);
     const dir = workspace.dir("nuxt cloudflare", nuxtFiles({ experimental: { wasm: true } }));
     await build(dir);
-    const start = wrangler(workspace, [
-      ".output/server/index.mjs",
-      "--assets=.output/public",
-      "--compatibility-date=2026-01-01",
-      "--compatibility-flags=nodejs_compat",
-    ]);
+    const start = wrangler(workspace, [...nitroWorker, "--assets=.output/public"]);
     return both("files", await serverAndClient(workspace, dir, start, { places: nuxtPlaces }));
+  },
+};
+
+const nitro = {
+  tool: "nitropack",
+  what: "`cloudflare-module`",
+  line: "`experimental: { wasm: true }`",
+  async run(workspace) {
+    const config = { compatibilityDate: "2026-01-01", preset: "cloudflare-module", experimental: { wasm: true } };
+    const dir = workspace.dir("nitro cloudflare", {
+      ...parts,
+      "package.json": manifest("nitro-app"),
+      "nitro.config.mjs": `export default ${JSON.stringify(config)};\n`,
+      "routes/index.mjs": `import { defineEventHandler } from "#imports";
+import { run } from "../program.mjs";
+export default defineEventHandler(async () => ${outcome});
+`,
+    });
+    await building(workspace, dir, "nitropack/dist/cli/index.mjs", ["build"]);
+    await serverAndClient(workspace, dir, wrangler(workspace, nitroWorker), { client: false });
+    return { how: "files" };
   },
 };
 
@@ -256,4 +287,4 @@ const angular = {
   },
 };
 
-export const frameworks = [nuxt, nuxtCloudflare, svelteKit, reactRouter, tanStack, astro, angular];
+export const frameworks = [nuxt, nuxtCloudflare, nitro, svelteKit, reactRouter, tanStack, astro, angular];

@@ -74,7 +74,7 @@ export function expectOk(printed) {
   if (!/^OK$/m.test(printed)) throw new Error(`the program printed: ${printed.slice(0, 2000)}`);
 }
 
-/** Requests each place of a server, `[what, path]`, and opens its page in the browser. */
+/** Requests each place of a server, `[what, path]`, and opens its page in the browser, if it has one. */
 export const asking = (places, client) => async (address) => {
   for (const [what, path] of places) {
     const response = await fetch(address + path);
@@ -83,7 +83,7 @@ export const asking = (places, client) => async (address) => {
       throw new Error(`${what}: ${/<pre[^>]*>(.*?)<\/pre>/s.exec(text)?.[1] ?? text.slice(0, 1000)}`);
     }
   }
-  return judged(address + client);
+  return client === undefined ? undefined : judged(address + client);
 };
 
 /** Asserts that something fails, with a message that matches. */

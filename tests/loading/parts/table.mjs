@@ -12,6 +12,7 @@ const names = {
   metro: "Metro",
   next: "Next",
   node: "Node",
+  nitropack: "Nitro",
   nuxt: "Nuxt",
   parcel: "Parcel",
   "react-router": "React Router",
