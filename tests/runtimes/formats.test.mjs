@@ -38,7 +38,7 @@ test("a registered format applies to every later call", async () => {
   ctxweave.registerFormat({ ...format });
   assert.throws(() => ctxweave.registerFormat({ ...format, join: "bytes" }), {
     code: "invalid_input",
-    message: new RegExp(`the format \`${format.name}\` is registered with another definition`),
+    message: new RegExp(`\`${format.name}\`, which is registered with another definition`),
   });
   assert.throws(() => ctxweave.registerFormat({ name: "codex-v1", join: "bytes" }), { code: "invalid_input" });
   assert.throws(() => ctxweave.registerFormat({ name: "x", join: "zip" }), { code: "unknown_value" });
