@@ -178,7 +178,7 @@ impl Unknown for ConversionReport {
     }
 
     fn unknown_fields(&mut self, part: &Map<String, Value>, known: &str) {
-        part.each_unknown(known, &mut |name, _| Self::unknown(self, &format!("field {name}")));
+        part.each_unknown(&[known], &mut |name, _| Self::unknown(self, &format!("field {name}")));
     }
 }
 
