@@ -234,8 +234,10 @@ describe("sessions", () => {
       await page.getByRole("button", { name: "Sample" }).click();
       await page.getByRole("button", { name: "Keep mine" }).click();
       await opened(page, "own.jsonl");
-      // A dropped Loom tree opens in its view; opened as a session it is rejected.
+      // A Loom tree opens in its view; opened as a session it is rejected.
       await page.locator("#session-file").setInputFiles(join(root, "examples", "trees", "agent.json"));
+      await page.waitForURL(/#\/loom/);
+      await page.getByLabel("Opened as").selectOption("commits");
       await page
         .getByRole("alert")
         .getByText(/this is a Loom tree/)
