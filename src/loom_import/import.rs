@@ -61,7 +61,8 @@ fn with_findings(import: Result<Import>, diagnostics: Vec<Diagnostic>) -> Result
 fn import_shape(shape: Shape<'_, '_>, options: &ImportOptions) -> Result<Import> {
     let format = match options.format {
         Some(format) if !has_shape(shape, format) => {
-            let message = format!("the file does not have the shape of `{}`", format.name());
+            let message =
+                format!("the file does not have the shape of `{}`; omit `format` to detect it", format.name());
             return Err(unsupported(message).with("format", format.name()));
         }
         Some(format) => format,

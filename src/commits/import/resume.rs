@@ -205,7 +205,7 @@ impl Resume {
     pub(crate) fn read(value: Value<'_>) -> Result<Self> {
         let fields = value.object("the `resume` of an earlier import")?;
         if fields.need("version")?.whole(u32::MAX)? != VERSION {
-            return Err(mismatch("it has another version; import the file from scratch"));
+            return Err(mismatch("it has another version"));
         }
         fields.only(&["version", "format", "offset", "consumed", "state"])?;
         let state = fields.need("state")?.object("an object")?;
@@ -239,6 +239,6 @@ impl Resume {
 }
 
 fn mismatch(reason: &str) -> Error {
-    let message = format!("`resume` does not match: {reason}");
+    let message = format!("`resume` does not match: {reason}; import the whole file without `resume`");
     Error::new(Code::ResumeMismatch, message).with("reason", reason)
 }
