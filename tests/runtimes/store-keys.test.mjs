@@ -131,7 +131,7 @@ test("a foreign ref reaches nothing but its own blob", async () => {
     "sha256:..",
     "sha256:.",
     "a:b/c",
-    "x-../heads/main",
+    "x:../heads/main",
     "art-../x",
     "art-0123",
     "s:%2F",
@@ -153,7 +153,7 @@ test("a foreign ref reaches nothing but its own blob", async () => {
       assert.match(key, /^blobs\/[^/]+$/, ref);
       assert.ok(![".", ".."].includes(key.slice("blobs/".length)), ref);
       await store.put(key, blob);
-      const { bytes } = await commits.materialize({ commit: "ctx-other" });
+      const { bytes } = await commits.materialize({ commit: "ctx-other" }, { verifyArtifact: () => true });
       assert.deepEqual(bytes, blob, ref);
       assert.deepEqual((await store.list("blobs/")).keys, [key], ref);
       await store.compareAndSet("heads/main", undefined, "1 ctx-other");

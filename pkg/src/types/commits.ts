@@ -269,13 +269,19 @@ export type VerifyArtifact = (artifactRef: string, bytes: Uint8Array) => boolean
 
 /** Options of `CommitGraph.materialize`. */
 export interface MaterializeOptions {
-  /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
+  /**
+   * Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`; blobs of
+   * `art-` refs, which may be damaged short refs, throw `blob_mismatch`.
+   */
   verifyArtifact?: ((artifactRef: string, bytes: Uint8Array) => boolean) | undefined;
 }
 
 /** How to fetch blobs. */
 export interface MaterializeWithOptions {
-  /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
+  /**
+   * Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`; blobs of
+   * `art-` refs, which may be damaged short refs, throw `blob_mismatch`.
+   */
   verifyArtifact?: VerifyArtifact | undefined;
   /** Maximum number of concurrent fetches. Default 8. */
   concurrency?: number | undefined;
@@ -289,7 +295,10 @@ export interface MaterializeWithOptions {
 
 /** How to fetch the blobs of a stream. */
 export interface MaterializeStreamOptions {
-  /** Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`. */
+  /**
+   * Verifies refs of other stores. Without it, their blobs are used and reported as `artifact_unverified`; blobs of
+   * `art-` refs, which may be damaged short refs, throw `blob_mismatch`.
+   */
   verifyArtifact?: VerifyArtifact | undefined;
   /** Maximum number of concurrent fetches. Default 4. */
   concurrency?: number | undefined;
