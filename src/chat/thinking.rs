@@ -103,8 +103,14 @@ impl Fit<'_> {
             _ if is_other_request => Some((0, 1)),
             Some(Some(at)) => Some((at, 1)),
             Some(None) => None,
-            None => self.first_change(cut),
+            None => self.first_change(cut).into_iter().chain(self.lost_gap(cut)).min(),
         }
+    }
+
+    /// The place of the last fit's marker, if the cut no longer has one: the conversation begins with a user's turn again.
+    fn lost_gap(&self, cut: &Cut) -> Option<StepPlace> {
+        let gap = self.series.as_ref().and_then(Series::gap)?;
+        (!cut.is_recorded && cut.added.is_none()).then_some((gap.before, 1))
     }
 
     /// Results that the last fit of the series did not put after their calls.

@@ -442,6 +442,28 @@ proptest! {
     }
 }
 
+/// A marker before a turn of the model goes when a step removes that turn; all thoughts were made after it.
+#[test]
+fn thoughts_after_a_marker_that_goes_are_removed() {
+    let (mut random, mut gone) = (1_u32, 0);
+    let mut next = |below: u32| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 16) as usize % below as usize
+    };
+    for _ in 0..60 {
+        let options = json!({ "maxTokens": 800, "format": "anthropic", "truncationStrategy": "rollingWindow", "cutTo": 1.0, "edits": false });
+        let mut series = started(options);
+        let mut sent = series.request().messages;
+        for _ in 0..30 {
+            series.answer(&sent, next(120), next(4));
+            let before = sent[0]["content"].is_string();
+            sent = series.request().messages;
+            gone += usize::from(before && !sent[0]["content"].is_string());
+        }
+    }
+    assert!(gone > 10, "{gone} markers");
+}
+
 fn words(role: &str, count: usize) -> Value {
     json!({ "role": role, "content": "word ".repeat(count) })
 }
