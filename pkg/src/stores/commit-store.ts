@@ -327,13 +327,14 @@ export class CommitStore {
    */
   async snapshot(head: string, fields: SnapshotFields, options: StoreSnapshotOptions = {}): Promise<StoredCommit> {
     const { signal } = checkedOptions(options, ["concurrency", "retries", "signal", "verifyArtifact"]);
+    const given = guarded("fields", () => ({ ...fields }));
     const commit = await this.head(head, { signal });
     if (commit === undefined) throw invalid("head", "the name of a head with a commit");
     const { bytes, format, messageCount, tokenCount, diagnostics } = await this.materialize({ commit }, options);
     const { template, principal, machine, session_id, ticket_id, thread_id } = await this.show(commit, { signal });
     const provenance = { template, principal, machine, session_id, ticket_id, thread_id };
     const known = Object.fromEntries(Object.entries(provenance).filter(([, value]) => value !== undefined));
-    const request = { ...known, checkpoint: "explicit", ...fields, commit_type: "snapshot", format, parent: commit };
+    const request = { ...known, checkpoint: "explicit", ...given, commit_type: "snapshot", format, parent: commit };
     const counted = { ...request, message_count: messageCount, token_count: tokenCount };
     const stored = await this.checkpoint(head, counted as StoreCheckpoint, bytes, { signal });
     return reported(stored, [...diagnostics, ...(stored.diagnostics ?? [])]);

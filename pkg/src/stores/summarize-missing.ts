@@ -5,6 +5,7 @@ import { checkedOptions, invalid } from "../api/checked.js";
 import { checkWhole } from "../api/commits/bytes.js";
 import type { Summarize, SummarizedCommits, SummarizeMissingOptions } from "../types/stores.js";
 import { CommitStore } from "./commit-store.js";
+import { guarded } from "../source.js";
 
 /**
  * Gives each commit without a summary the one that `summarize` returns, oldest first. If `summarize` throws, so does the
@@ -27,7 +28,9 @@ export async function summarizeMissing(
   if (typeof summarize !== "function") throw invalid("summarize", "a function");
   if (!(store instanceof CommitStore)) throw invalid("store", "a `CommitStore`");
   const done: SummarizedCommits = { summarized: [], skipped: [] };
-  for await (const record of store.lackingSummary({ signal })) {
+  // A proxy of a store has none of its private fields.
+  const records = guarded("store", () => store.lackingSummary({ signal }));
+  for await (const record of records) {
     if (done.summarized.length >= limit) break;
     const blob = await store.blob(record.id, { signal, verifyArtifact });
     const summary = await raceAbort(signal ? summarize(record, blob, { signal }) : summarize(record, blob), signal);
