@@ -116,12 +116,13 @@ fn read_budget(input: Object<'_>) -> Result<Budget> {
     Ok(budget)
 }
 
-const VERBS: &[(&str, &str)] = &[("read", "read"), ("write", "write"), ("shell", "shell"), (SKILL, SKILL)];
-
-/// The verb of a file that changed on disk; only `newSince` takes it.
+/// The verb of a file that changed on disk.
 const CHANGED: &str = "changed";
+/// The verbs of `newSince`.
 const VERBS_SINCE: &[(&str, &str)] =
-    &[("read", "read"), ("write", "write"), ("shell", "shell"), (SKILL, SKILL), (CHANGED, CHANGED)];
+    &[(CHANGED, CHANGED), ("read", "read"), ("write", "write"), ("shell", "shell"), (SKILL, SKILL)];
+/// The verbs of a load: all but the first.
+const VERBS: &[(&str, &str)] = VERBS_SINCE.split_at(1).1;
 
 fn read_access(value: Value<'_>, verbs: &[(&str, &'static str)], limits: &Limits) -> Result<Access> {
     let of = value.object("an access, an object with `path`")?;

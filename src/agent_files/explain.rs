@@ -23,7 +23,7 @@ pub(super) const OUTCOMES: &[(&str, &str)] = &[
     ("onRequest", "the model loads it by its description"),
     ("manual", "the user has to name it"),
     ("never", "the agent never loads it"),
-    ("notListed", "it is no skill that the load listed"),
+    ("notListed", "the load did not list it as a skill"),
     ("missing", "`{by}` imports it and it is missing"),
     ("outside", "`{by}` imports it from outside the folder that imports are limited to"),
     ("tooDeep", "`{by}` imports it, too many imports deep"),

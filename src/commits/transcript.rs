@@ -8,9 +8,9 @@ pub(crate) use crate::content::{arguments_object, parse_arguments};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::SortedMap;
 use crate::tokens::Counter;
-use crate::vendors::blocks::Unknown;
+use crate::vendors::blocks::{FIELDS_OF_SESSIONS, Unknown, each_unheld};
 pub(crate) use crate::vendors::blocks::{flag, list, object, objects, owned, text};
-use crate::vendors::part::Fields as _;
+use crate::vendors::part::{Fields as _, Part};
 use crate::vendors::signature::ReasoningSignature;
 
 /// A conversation: its turns, oldest first.
@@ -113,6 +113,10 @@ impl ConversionReport {
         self.count(DiagnosticCode::UnknownRecord, kind);
     }
 
+    fn unknown_field(&mut self, name: &str) {
+        self.unknown(&format!("field {name}"));
+    }
+
     /// Reports that a file holds no conversation.
     pub(crate) fn no_messages(&mut self, bytes: &[u8]) {
         let what = if bytes.trim_ascii().is_empty() { "the file is empty" } else { "the file holds no conversation" };
@@ -178,7 +182,11 @@ impl Unknown for ConversionReport {
     }
 
     fn unknown_fields(&mut self, part: &Map<String, Value>, known: &str) {
-        part.each_unknown(&[known], &mut |name, _| Self::unknown(self, &format!("field {name}")));
+        part.each_unknown(&[known], &mut |name, _| self.unknown_field(name));
+    }
+
+    fn unheld_fields(&mut self, part: &Map<String, Value>, class: &Part<&Value>) {
+        each_unheld(part, class, &[FIELDS_OF_SESSIONS], &mut |name, _| self.unknown_field(name));
     }
 }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::part::{Part, SignatureForm};
+use super::part::{Fields as _, Part, SignatureForm};
 use super::signature::ReasoningSignature;
 use super::{anthropic, generic, openai_chat};
 use crate::content::{Block, Image, Media, Vendor, data_url, parse_arguments};
@@ -20,11 +20,28 @@ pub(crate) trait Unknown {
 
     /// Counts the fields of a part that are not among the known ones, a list of words. Replies do so themselves.
     fn unknown_fields(&mut self, _part: &Map<String, Value>, _known: &str) {}
+
+    /// Counts the fields of a part that its block does not hold. Replies do so themselves.
+    fn unheld_fields(&mut self, _part: &Map<String, Value>, _class: &Part<&Value>) {}
 }
 
-/// The fields of blocks that are read, here or by the reader of their format, or that can be dropped without loss.
-const FIELDS: &str = "index type id text refusal thinking signature data redacted name input arguments server tool_use_id \
-     toolCallId content is_error isError thoughtSignature";
+/// The fields of the blocks of sessions that have no content, or that the reader of the format reads.
+pub(crate) const FIELDS_OF_SESSIONS: &str = "index type id server thoughtSignature";
+
+/// Visits the fields of a part that its block does not hold. `known` are fields without content, and those that the
+/// reader of the format reads, a list of words.
+pub(crate) fn each_unheld(
+    part: &Map<String, Value>,
+    class: &Part<&Value>,
+    known: &[&str],
+    each: &mut dyn FnMut(&str, &Value),
+) {
+    part.each_unknown(known, &mut |name, value| {
+        if !class.holds(name) {
+            each(name, value);
+        }
+    });
+}
 
 /// Reads the content of a message, and reports if it is missing.
 pub(crate) fn read_said(
@@ -70,7 +87,7 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
     let kind = text(map, "type").unwrap_or_default();
     let class = part_of(map, kind);
     if !matches!(class, Part::Compaction { .. } | Part::Other) {
-        notes.unknown_fields(map, FIELDS);
+        notes.unheld_fields(map, &class);
         return classified(class, kind, notes);
     }
     Some(match kind {

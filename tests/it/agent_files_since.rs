@@ -128,7 +128,7 @@ fn only_listed_skills_have_bodies() {
     assert_eq!(decided(&chain, "/r/CLAUDE.md"), [("context", "loaded"), ("skillBody", "notListed")]);
     let why = call("explainAgentFiles", &json!({ "chain": chain, "path": unlisted })).unwrap();
     let why = why.as_array().unwrap().iter().find(|file| file["file"] == unlisted).unwrap();
-    assert_eq!(why["because"], "it is no skill that the load listed");
+    assert_eq!(why["because"], "the load did not list it as a skill");
 
     // A body over the budget leaves the decision on the list alone.
     request["budget"] = json!({ "file": 8 });

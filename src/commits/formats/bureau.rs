@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use minicbor::{Decoder, Encoder};
+
 use super::cbor::Item;
 use super::cbor_array::items;
 use super::cbor_fields::Fields;
@@ -10,7 +12,6 @@ use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, resul
 use crate::content::{Block, arguments_text};
 use crate::error::Result;
 use crate::vendors::signature::bare_signature;
-use minicbor::{Decoder, Encoder};
 
 const FORMAT: &str = Format::BureauAgentV1.name();
 

@@ -16,7 +16,8 @@ pub(crate) const MARKDOWN: &str = "markdown";
 pub enum Join {
     /// By appending bytes.
     Bytes,
-    /// By appending bytes, with a newline between two deltas if it is missing. Like `gemini-v1`: as `gemini-v1`.
+    /// By appending bytes, with a newline between two deltas if it is missing. A format like `gemini-v1` is joined as
+    /// `gemini-v1` is.
     Lines,
     /// By splicing the items of CBOR arrays under one definite-length header.
     CborArray,
@@ -89,8 +90,8 @@ impl CustomFormat {
     /// and a line-based format, to its items. Without it, deltas are joined but not read.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for a name that is blank, built in or `markdown`, the format of narratives; and for a reader that cannot read what `join`
-    /// yields.
+    /// [`Code::InvalidInput`] for a name that is blank, built in or `markdown`, the format of narratives; and for a
+    /// reader that cannot read what `join` yields.
     pub fn new(name: &str, join: Join, like: Option<Format>) -> Result<Self> {
         let invalid = |path: &str, message: String| Err(Error::new(Code::InvalidInput, message).with("path", path));
         if name.trim().is_empty() {

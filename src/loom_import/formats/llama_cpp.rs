@@ -1,9 +1,11 @@
 //! Exports of llama.cpp's web interface: a conversation and its messages as one JSON value, or as lines.
 
+use std::borrow::Cow;
+
 use super::chat::{author_of, call, result};
 use super::{SKIPPED, check_nodes, ids};
-use crate::content::Block;
 use crate::content::node_data::name_calls;
+use crate::content::{Block, Image};
 use crate::error::Result;
 use crate::json::{Document, Object, Value};
 use crate::loom_import::context::Context;
@@ -107,8 +109,16 @@ fn entry(message: Object<'_>, context: &mut Context<'_>) -> Entry {
 
 fn blocks(message: Object<'_>, id: &str, context: &mut Context<'_>) -> Vec<Block<'static>> {
     let text = message.text_at("content").unwrap_or_default();
+    let mut attached = Vec::new();
+    for extra in message.items_at("extra").filter_map(Value::as_object) {
+        attachment(extra, id, &mut attached, context);
+    }
     if let Some(call) = message.id_at("toolCallId") {
-        return vec![result(&call, text, None)];
+        let mut answer = result(&call, text, None);
+        if let Block::ToolResult { content, .. } = &mut answer {
+            content.append(&mut attached);
+        }
+        return vec![answer];
     }
     let mut blocks = Vec::new();
     let thoughts = ["reasoningContent", "thinking"].into_iter().filter_map(|name| message.text_at(name));
@@ -118,29 +128,35 @@ fn blocks(message: Object<'_>, id: &str, context: &mut Context<'_>) -> Vec<Block
     if !text.is_empty() {
         blocks.push(Block::text(text));
     }
-    // A list, or the JSON of one.
-    match message.field("toolCalls").map(|calls| (calls, calls.as_text())) {
-        Some((_, Some(calls))) if !calls.is_empty() => match Document::read(calls.as_bytes(), &[]) {
-            Ok(document) => {
-                let document: &Document<'_> = &document;
-                calls_of(document.root(), &mut blocks);
-            }
-            Err(_) => context.findings.unsupported("`toolCalls` that are not JSON", Some(id)),
-        },
-        Some((calls, None)) => calls_of(calls, &mut blocks),
-        _ => {}
+    let calls = message.field("toolCalls");
+    let is_read = match calls.and_then(Value::as_text) {
+        // The JSON of a list.
+        Some(json) if !json.is_empty() => Document::read(json.as_bytes(), &[]).is_ok_and(|document| {
+            let document: &Document<'_> = &document;
+            calls_of(document.root(), &mut blocks)
+        }),
+        Some(_) => true,
+        None => calls.is_none_or(|calls| calls_of(calls, &mut blocks)),
+    };
+    if !is_read {
+        context.findings.unsupported("`toolCalls` that are not a list of calls", Some(id));
     }
-    for extra in message.items_at("extra").filter_map(Value::as_object) {
-        attachment(extra, id, &mut blocks, context);
-    }
+    blocks.append(&mut attached);
     if blocks.is_empty() {
         blocks.push(Block::text(""));
     }
     blocks
 }
 
-fn calls_of(calls: Value<'_>, blocks: &mut Vec<Block<'static>>) {
-    for tool in calls.as_list().into_iter().flatten().filter_map(Value::as_object) {
+/// Reads a list of calls; returns whether all of it is that.
+fn calls_of(calls: Value<'_>, blocks: &mut Vec<Block<'static>>) -> bool {
+    let Some(calls) = calls.as_list() else { return false };
+    let mut is_read = true;
+    for tool in calls {
+        let Some(tool) = tool.as_object() else {
+            is_read = false;
+            continue;
+        };
         let function = tool.object_at("function").unwrap_or(tool);
         blocks.push(call(
             &tool.id_at("id").unwrap_or_default(),
@@ -148,22 +164,31 @@ fn calls_of(calls: Value<'_>, blocks: &mut Vec<Block<'static>>) {
             &function.text_at("arguments").unwrap_or_default(),
         ));
     }
+    is_read
 }
 
-/// An attached file: an image, or a text under its name, as the program sends it.
+/// An attached file: images with its name, or a text under its name, as the program sends it.
 fn attachment(extra: Object<'_>, id: &str, blocks: &mut Vec<Block<'static>>, context: &mut Context<'_>) {
-    let image = extra.text_at("base64Url");
-    let images: Vec<String> =
-        extra.items_at("images").filter_map(|image| Some(image.as_text()?.into_owned())).collect();
-    let kind = extra.text_at("type").unwrap_or_default();
-    if let Some(url) = image {
-        blocks.push(Block::Image(Box::new(image_at(&url))));
-    } else if extra.is_true("processedAsImages") && !images.is_empty() {
-        blocks.extend(images.iter().map(|url| Block::Image(Box::new(image_at(url)))));
+    const KNOWN: [&str; 7] = ["type", "name", "size", "base64Url", "images", "processedAsImages", "content"];
+    let name = extra.text_at("name");
+    let pages = extra.items_at("images").filter(|_| extra.is_true("processedAsImages"));
+    let urls: Vec<String> = extra.field("base64Url").into_iter().chain(pages).filter_map(text_of).collect();
+    if !urls.is_empty() {
+        let alt_text = name.map(Cow::Owned);
+        let image = |url: &String| Block::Image(Box::new(Image { alt_text: alt_text.clone(), ..image_at(url) }));
+        blocks.extend(urls.iter().map(image));
     } else if let Some(text) = extra.text_at("content") {
-        blocks.push(Block::text(format!("--- File: {} ---\n{text}", extra.text_at("name").unwrap_or_default())));
+        blocks.push(Block::text(format!("--- File: {} ---\n{text}", name.unwrap_or_default())));
     } else {
-        let kind: String = kind.chars().take(40).collect();
-        context.findings.unsupported(&format!("an attachment of the type `{kind}`"), Some(id));
+        let kind: String = extra.text_at("type").unwrap_or_default().chars().take(40).collect();
+        return context.findings.unsupported(&format!("an attachment of the type `{kind}`"), Some(id));
     }
+    let is_known = |key: Value<'_>| key.as_text().is_some_and(|key| KNOWN.contains(&&*key));
+    if extra.entries().any(|(key, value)| !value.is_null() && !is_known(key)) {
+        context.findings.unsupported("fields of an attachment", Some(id));
+    }
+}
+
+fn text_of(value: Value<'_>) -> Option<String> {
+    value.as_text().map(Cow::into_owned)
 }

@@ -61,9 +61,7 @@ fn forces_call(choice: &Value) -> bool {
 /// The finding about more cache breakpoints than a request may have.
 pub(crate) fn refused_cache_marks(count: usize) -> Option<String> {
     (count > MAX_BREAKPOINTS).then(|| {
-        format!(
-            "the request has {count} `cache_control` marks; Anthropic accepts {MAX_BREAKPOINTS} in all, remove some"
-        )
+        format!("the request has {count} `cache_control` marks, and Anthropic accepts {MAX_BREAKPOINTS}; remove some")
     })
 }
 

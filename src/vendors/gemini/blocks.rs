@@ -84,7 +84,7 @@ pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> 
                 false => Block::Text(text),
             });
         }
-        Data::Media(Value::Object(data)) => data,
+        Data::Media(_, Value::Object(data)) => data,
         _ if is_vendor_part(map) => return Some(Block::vendor(Vendor::Google, map.clone())),
         _ => {
             notes.unknown(&format!("part {}", map.keys().next().map_or("without fields", String::as_str)));

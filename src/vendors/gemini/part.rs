@@ -18,7 +18,7 @@ pub(crate) enum Data<V> {
     Response(&'static str, V),
     Text(V),
     /// An image, a recording or a file, inline or in a store.
-    Media(V),
+    Media(&'static str, V),
     /// Only the fields of reasoning, or content that only Gemini can read, such as executed code.
     Other,
 }
@@ -53,8 +53,9 @@ pub(crate) fn read<F: Fields>(part: F) -> Result<Part<F::Value>, F::Error> {
         (_, _, _, Some(response), _) => Data::Response("function_response", response),
         (.., Some(text)) => Data::Text(text),
         _ => {
-            let media = part.fields(["inlineData", "inline_data", "fileData", "file_data"])?;
-            media.into_iter().flatten().next().map_or(Data::Other, Data::Media)
+            const NAMES: [&str; 4] = ["inlineData", "inline_data", "fileData", "file_data"];
+            let mut media = NAMES.into_iter().zip(part.fields(NAMES)?);
+            media.find_map(|(name, value)| Some(Data::Media(name, value?))).unwrap_or(Data::Other)
         }
     };
     Ok(Part { data, is_thought: F::is_true(thought), signature: signature.or(snake_signature) })

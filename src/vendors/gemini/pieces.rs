@@ -71,7 +71,7 @@ impl Contents {
             Data::Response(field, response) => {
                 self.response(reader, &at, field, response.object("a response, an object")?)?;
             }
-            Data::Media(_) | Data::Other => reader.other(at, part.value(), TextShape::GeminiPart),
+            Data::Media(..) | Data::Other => reader.other(at, part.value(), TextShape::GeminiPart),
         }
         Ok(())
     }

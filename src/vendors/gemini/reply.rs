@@ -66,11 +66,7 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     let class = classify(part);
     let data = match class.data {
         Data::Text(_) => "text",
-        Data::Call(name, _) | Data::Response(name, _) => name,
-        Data::Media(_) => {
-            let names = ["inlineData", "inline_data", "fileData", "file_data"];
-            names.into_iter().find(|name| part.get(*name).is_some_and(|data| !data.is_null())).unwrap_or_default()
-        }
+        Data::Call(name, _) | Data::Response(name, _) | Data::Media(name, _) => name,
         Data::Other => "",
     };
     notes.fields(part, &["thought thoughtSignature thought_signature", data]);
@@ -88,7 +84,7 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     let is_audio = |data: &Map<String, Value>| {
         data.contains_key("data") && text(data, "mimeType").is_some_and(|mime| mime.starts_with("audio/"))
     };
-    if let Data::Media(Value::Object(audio)) = class.data
+    if let Data::Media(_, Value::Object(audio)) = class.data
         && is_audio(audio)
     {
         let mime_type = owned(audio, "mimeType").unwrap_or_default();

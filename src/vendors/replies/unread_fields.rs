@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::content::Counted;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::vendors::blocks::{Unknown, part_of};
+use crate::vendors::blocks::{Unknown, each_unheld, part_of};
 use crate::vendors::part::{Fields, Part, shown_name, unknown_field};
 use crate::vendors::replies::stream::kind;
 
@@ -57,11 +57,7 @@ impl UnreadFields {
             (Part::Other | Part::Compaction { .. }, _) => return,
             _ => "",
         };
-        part.each_unknown(&["index type", of_image], &mut |name, _| {
-            if !class.holds(name) {
-                self.field(name);
-            }
-        });
+        each_unheld(part, &class, &["index type", of_image], &mut |name, _| self.field(name));
     }
 
     /// Reports a field.

@@ -38,20 +38,23 @@ const sea = {
   },
 };
 
-/** An extension for VS Code, as its documentation bundles it; `host.cjs` stands for the extension host. */
-const vsCode = builtCommand({
-  tool: "VS Code",
-  version: "",
-  what: "desktop extension, by esbuild",
-  files: {
-    "program.mjs": program(all),
-    "extension.mjs": `import { window } from "vscode";
+/** An extension for VS Code, which shows the outcome. */
+const extensionFiles = (of) => ({
+  "program.mjs": program(of),
+  "extension.mjs": `import { window } from "vscode";
 import { run } from "./program.mjs";
 export async function activate() {
   window.showInformationMessage(await run().catch(${said}));
 }
 `,
-  },
+});
+
+/** Bundled as in the documentation of VS Code; `host.cjs` takes the place of the extension host. */
+const vsCode = builtCommand({
+  tool: "VS Code",
+  version: "",
+  what: "desktop extension, by esbuild",
+  files: extensionFiles(all),
   async build({ workspace, dir }) {
     const options = ["--platform=node", "--format=cjs", "--external:vscode"];
     await esbuild({ workspace, dir }, "extension.mjs", ...options, "--outfile=out/extension.js");
@@ -67,7 +70,7 @@ void require("./extension.js").activate();
   start: () => [node, ["host.cjs"]],
 });
 
-/** The source of a host that evaluates a CommonJS file in a page or a worker; \`modules\` are those of the host. */
+/** The source of a host that evaluates a CommonJS file in a page or a worker; `modules` are those of the host. */
 const evaluating = (
   file,
   modules,
@@ -83,15 +86,7 @@ const vsCodeWeb = builtPage({
   tool: "VS Code",
   version: "",
   what: "web extension, by esbuild",
-  files: (of) => ({
-    "program.mjs": program(of),
-    "extension.mjs": `import { window } from "vscode";
-import { run } from "./program.mjs";
-export async function activate() {
-  window.showInformationMessage(await run().catch(${said}));
-}
-`,
-  }),
+  files: extensionFiles,
   async build({ workspace, dir }) {
     const options = ["--platform=browser", "--format=cjs", "--external:vscode"];
     await esbuild({ workspace, dir }, "extension.mjs", ...options, "--outfile=out/extension.js");

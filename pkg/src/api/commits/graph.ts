@@ -28,7 +28,7 @@ import { checkedFunction, checkedObject, checkedOptions, invalid } from "../chec
 import { checkedBytes, textBytes } from "./bytes.js";
 import { withFormats } from "./formats.js";
 import { type Handle as AnyHandle, Handles } from "../handles.js";
-import { appendBlob, beginWork, finished } from "./materialization.js";
+import { appendBlob, beginMaterialization, finished } from "./materialization.js";
 import { Verification, verificationSync } from "./verification.js";
 import type { ReadonlyData } from "../../types/common.js";
 
@@ -172,12 +172,12 @@ export class CommitGraph {
     checkedFunction(verifyArtifact, "options.verifyArtifact");
     const get: unknown = guarded("blobs", () => (blobs as Partial<Blobs> | undefined)?.get);
     if (typeof get !== "function") throw invalid("blobs", "a Map of bytes by ref");
-    const work = beginWork(graphs, this, plan);
+    const work = beginMaterialization(graphs, this, plan);
     try {
       const pieces: Uint8Array[] = [];
       // The caller's code may reuse or transfer its buffers.
-      const isStill = get === Map.prototype.get && !verifyArtifact;
-      const append = (piece: Uint8Array): number => pieces.push(isStill ? piece : piece.slice());
+      const keepsBuffers = get === Map.prototype.get && !verifyArtifact;
+      const append = (piece: Uint8Array): number => pieces.push(keepsBuffers ? piece : piece.slice());
       for (const ref of work.order()) {
         const blob = guarded(`blobs[${ref}]`, () => blobs.get(ref));
         if (blob === undefined) return work.missing();

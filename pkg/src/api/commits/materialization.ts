@@ -12,7 +12,7 @@ import { customFormats } from "./formats.js";
 import { Verification } from "./verification.js";
 
 /** The request and the cache key of a plan: its steps do not have to cross again. */
-function asked(plan: MaterializationRequest | MaterializationPlan): Uint8Array {
+function planRequest(plan: MaterializationRequest | MaterializationPlan): Uint8Array {
   if (typeof plan !== "object" || plan === null) throw invalid("plan", "a plan or a request");
   const given = guarded("plan", () => ({ ...plan }));
   return writeRequest({ ...customFormats(), ...given, refs: undefined, steps: undefined, diagnostics: undefined }).json;
@@ -22,7 +22,7 @@ function asked(plan: MaterializationRequest | MaterializationPlan): Uint8Array {
  * A materialization that has begun. The caller's code runs between its calls and may call `reset`: then every call
  * throws `handle_lost`.
  */
-export class Work {
+export class ActiveMaterialization {
   readonly #raw: glue.Materialization;
   readonly #resident: Resident;
 
@@ -57,12 +57,16 @@ export class Work {
 type Plannable = Pick<Handles<Handle & { raw: glue.CommitGraph | glue.ChainWalk }>, "use">;
 
 /** Begins the materialization of a plan, or of the plan of a request. */
-export function beginWork(handles: Plannable, owner: object, plan: MaterializationRequest | MaterializationPlan): Work {
-  const json = asked(plan);
+export function beginMaterialization(
+  handles: Plannable,
+  owner: object,
+  plan: MaterializationRequest | MaterializationPlan,
+): ActiveMaterialization {
+  const json = planRequest(plan);
   return handles.use(
     owner,
     (handle) =>
-      new Work(
+      new ActiveMaterialization(
         call(() => handle.raw.begin(json), handle),
         handle,
       ),
@@ -74,7 +78,7 @@ export function beginWork(handles: Plannable, owner: object, plan: Materializati
  * to verify it first.
  */
 export function appendBlob(
-  work: Work,
+  work: ActiveMaterialization,
   blob: Uint8Array,
   append: (bytes: Uint8Array) => unknown,
   verification: Verification = Verification.Unavailable,
@@ -96,7 +100,7 @@ const AFTER_NEWLINE = 1;
 const NEWLINE = Uint8Array.of(10);
 
 /** The result, from the pieces if its bytes are not in it already. */
-export function finished(work: Work, pieces: readonly Uint8Array[]): Materialized {
+export function finished(work: ActiveMaterialization, pieces: readonly Uint8Array[]): Materialized {
   const { bytes, ...rest } = readResponse(work.call((raw) => raw.finish())) as Omit<Materialized, "bytes"> &
     Partial<Materialized>;
   return { bytes: bytes ?? joined(pieces), ...rest };

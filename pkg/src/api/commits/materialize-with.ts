@@ -16,7 +16,7 @@ import { checkedFunction, checkedOptions, invalid } from "../checked.js";
 import { checkedBytes, checkWhole } from "./bytes.js";
 import { Fetches } from "./fetches.js";
 import { type CommitGraph, graphs } from "./graph.js";
-import { appendBlob, beginWork, Blocks, finished } from "./materialization.js";
+import { appendBlob, beginMaterialization, Blocks, finished } from "./materialization.js";
 import { Verification, verification } from "./verification.js";
 import { ChainWalk, walks } from "./walk.js";
 
@@ -152,7 +152,7 @@ function begun(
   checkWhole(concurrency, "concurrency", 1);
   checkWhole(retries, "retries", 0);
   const handles = guarded("source", () => source instanceof ChainWalk) ? walks : graphs;
-  const work = beginWork(handles, source, request);
+  const work = beginMaterialization(handles, source, request);
   const run = async (sink: Sink): Promise<Materialized> => {
     const stop = new AbortController();
     const abort = (): void => stop.abort(signal?.reason);
