@@ -186,7 +186,8 @@ impl Unknown for ConversionReport {
     }
 
     fn unheld_fields(&mut self, part: &Map<String, Value>, class: &Part<&Value>) {
-        each_unheld(part, class, &[FIELDS_OF_SESSIONS], &mut |name, _| self.unknown_field(name));
+        let of_call = if matches!(class, Part::Result { .. }) { "name" } else { "" };
+        each_unheld(part, class, &[FIELDS_OF_SESSIONS, of_call], &mut |name, _| self.unknown_field(name));
     }
 }
 

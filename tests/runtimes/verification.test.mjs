@@ -69,6 +69,20 @@ test("a fork reports what it did not verify", async () => {
   assert.equal(await commits.head("unverified"), commit);
 });
 
+test("a ref that may be a damaged short one is not used unverified", async () => {
+  const { commits, commit } = await foreign("art-0123", "blobs/art-0123");
+  for (const run of [
+    () => commits.materialize({ commit }),
+    () => commits.blob(commit),
+    () => commits.fork(commit, "fork"),
+    () => commits.snapshot("main", { created_at: "2026-03-02T11:00:00Z" }),
+  ]) {
+    await assert.rejects(run(), mismatch);
+  }
+  assert.deepEqual((await commits.materialize({ commit }, confirmed)).bytes, blob);
+  assert.deepEqual(await commits.fork(commit, "fork", confirmed), {});
+});
+
 test("a blob is returned only if it is verified", async () => {
   const { commits, commit } = await foreign("sha256:abc", "blobs/abc");
   await assert.rejects(commits.blob(commit), {

@@ -39,7 +39,7 @@ import type {
 import { StoreCalls } from "./calls.js";
 import { condemned, garbage, keysOf } from "./collection.js";
 import { allHeads, headValue, madeHead, nextValue } from "./heads.js";
-import { blobKey, headKey, type Index, isFullRef, isShortRef, resultKey } from "./keys.js";
+import { blobKey, headKey, type Index, isFullRef, isShortRef, mayBeShortRef, resultKey } from "./keys.js";
 import { lacksSummary, Records, refOf, type Sealed } from "./records.js";
 
 /** The calls and the records of one operation, which end when its signal is aborted. */
@@ -476,7 +476,7 @@ export class CommitStore {
         if (verifyArtifact) {
           const result = await raceAbort(verification(verifyArtifact, artifactRef, blob.slice()), signal);
           if (result === Verification.Confirmed) return { blob, diagnostics: [] };
-        } else if (!isShortRef(artifactRef)) return { blob, diagnostics: [unverified(artifactRef)] };
+        } else if (!mayBeShortRef(artifactRef)) return { blob, diagnostics: [unverified(artifactRef)] };
       }
       if (tries > 0) throw mismatch(record, actualRef, verifyArtifact);
     }

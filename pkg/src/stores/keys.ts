@@ -43,6 +43,11 @@ export function isShortRef(ref: string): boolean {
   return /^art-[0-9a-f]{12}$/.test(ref);
 }
 
+/** Whether a ref may be a damaged short one, whose blob must not be used unverified. */
+export function mayBeShortRef(ref: string): boolean {
+  return ref.startsWith("art-");
+}
+
 /** The key of a blob, by full ref or the ref of another store. */
 export function blobKey(ref: string): string {
   return BLOBS + encoded(ref.slice(ref.indexOf(":") + 1), "artifact_ref");

@@ -3,9 +3,9 @@
 import { checkedSignal, raceAbort } from "../api/abort.js";
 import { checkedOptions, invalid } from "../api/checked.js";
 import { checkWhole } from "../api/commits/bytes.js";
+import { guarded } from "../source.js";
 import type { Summarize, SummarizedCommits, SummarizeMissingOptions } from "../types/stores.js";
 import { CommitStore } from "./commit-store.js";
-import { guarded } from "../source.js";
 
 /**
  * Gives each commit without a summary the one that `summarize` returns, oldest first. If `summarize` throws, so does the
