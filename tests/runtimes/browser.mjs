@@ -13,9 +13,10 @@ export async function withBrowser(action) {
   }
 }
 
-/** Opens a page; `said` collects the console output and the errors. */
-export async function openPage(browser, url) {
+/** Opens a page; `said` collects the console output and the errors. `timeout` is that of each action, in ms. */
+export async function openPage(browser, url, { timeout = 30_000 } = {}) {
   const page = await browser.newPage();
+  page.setDefaultTimeout(timeout);
   const said = [];
   page.on("console", (message) => {
     // Vite's client logs at this level, which browsers do not show otherwise.
