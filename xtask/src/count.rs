@@ -89,7 +89,11 @@ mod tests {
         );
         check("test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out", 1, 2);
         check("     Summary [   0.016s] 12 tests run: 10 passed (1 slow), 2 failed, 3 skipped", 10, 2);
-        check("    test result: FAILED. 0 passed; 1 failed; 0 ignored\n  Summary [1s] 2 tests run: 1 passed, 1 failed", 1, 1);
+        check(
+            "    test result: FAILED. 0 passed; 1 failed; 0 ignored\n  Summary [1s] 2 tests run: 1 passed, 1 failed",
+            1,
+            1,
+        );
         check("     Summary [   9.0s] 3/9 tests run: 1 passed, 1 failed, 1 timed out, 0 skipped", 1, 2);
         check("node 22: import … found\n56 passed, 1 failed", 56, 1);
         check("ℹ tests 7\nℹ suites 0\nℹ pass 5\nℹ fail 1\nℹ cancelled 1\nℹ skipped 0", 5, 2);

@@ -1,9 +1,12 @@
 //! The tests, suite by suite; the last line counts them all.
 //!
-//! Two threads: one runs what needs cargo alone, while the other builds the npm packages and runs what uses them.
+//! Two threads: one runs what needs cargo alone, while the other builds the npm packages. Then both run what uses the
+//! packages.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
@@ -19,8 +22,11 @@ use crate::{build, check, setup, size};
 /// The suites that need no npm package, in order.
 const CARGO_SUITES: &[&str] = &["native", "doctests", "checks", "wasm-node", "wasm-chromium"];
 
-/// The suites that use the npm packages, in order.
+/// The suites that use the npm packages, after their build.
 const PACKAGE_SUITES: &[&str] = &["build", "types", "packaging", "runtimes", "examples", "site", "page"];
+
+/// The order in which they start: the long ones first, so that no thread ends long before the other.
+const LONGEST_FIRST: &[&str] = &["bundlers", "runtimes", "page"];
 
 /// The suites of `--all`, after those of the packages: they look at the modules as they are shipped.
 const SHIPPED_SUITES: &[&str] = &["shipped", "size", "bundlers"];
@@ -33,9 +39,25 @@ const FULL: &[(&str, &str)] =
 pub fn run(project: &Project, args: &mut Args) -> Result<ExitCode> {
     let plan = Plan::read(args)?;
     setup::for_checks(project)?;
+    let suites = PackageSuites::new(&plan);
     let mut rows = thread::scope(|scope| {
-        let cargo = scope.spawn(|| plan.cargo_suites(project));
-        let packages = plan.package_suites(project);
+        let (built, is_built) = mpsc::channel();
+        let cargo = scope.spawn(|| {
+            let mut rows = plan.cargo_suites(project)?;
+            if is_built.into_iter().any(|built| built) {
+                rows.extend(suites.run(project, Terminal::held)?);
+            }
+            anyhow::Ok(rows)
+        });
+        let packages = plan.build_packages(project).and_then(|(mut rows, is_built)| {
+            // Nobody listens if the other thread has failed.
+            built.send(is_built).ok();
+            drop(built);
+            if is_built {
+                rows.extend(suites.run(project, Terminal::direct)?);
+            }
+            Ok(rows)
+        });
         let cargo = cargo.join().map_err(|_| anyhow!("a thread panicked"))?;
         anyhow::Ok([cargo?, packages?].concat())
     })?;
@@ -117,26 +139,43 @@ impl Plan {
         }
     }
 
-    fn package_suites(&self, project: &Project) -> Result<Vec<Row>> {
-        let mut rows = Vec::new();
-        let wanted = self.wanted(&[PACKAGE_SUITES, SHIPPED_SUITES].concat());
-        if wanted.is_empty() {
-            return Ok(rows);
+    /// The rows of the build, and whether there is something to test.
+    fn build_packages(&self, project: &Project) -> Result<(Vec<Row>, bool)> {
+        if self.wanted(&[PACKAGE_SUITES, SHIPPED_SUITES].concat()).is_empty() {
+            return Ok((Vec::new(), false));
         }
-        let mut terminal = Terminal::direct();
-        let built = checks("build", |terminal| self.build(project, terminal), &mut terminal);
+        let built = checks("build", |terminal| self.build(project, terminal), &mut Terminal::direct());
         let is_built = built.iter().all(|row| row.count.failed == 0);
-        rows.extend(built);
-        if !is_built {
-            return Ok(rows);
-        }
-        for name in wanted {
+        Ok((built, is_built))
+    }
+}
+
+/// The suites that use the built packages, for two threads.
+struct PackageSuites<'p> {
+    plan: &'p Plan,
+    names: Vec<&'static str>,
+    started: AtomicUsize,
+}
+
+impl<'p> PackageSuites<'p> {
+    fn new(plan: &'p Plan) -> Self {
+        let mut names = plan.wanted(&[PACKAGE_SUITES, SHIPPED_SUITES].concat());
+        names.retain(|name| *name != "build");
+        names.sort_by_key(|name| LONGEST_FIRST.iter().position(|long| long == name).unwrap_or(LONGEST_FIRST.len()));
+        Self { plan, names, started: AtomicUsize::new(0) }
+    }
+
+    /// Runs those that the other thread has not started.
+    fn run(&self, project: &Project, terminal: impl Fn() -> Terminal) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        while let Some(&name) = self.names.get(self.started.fetch_add(1, Ordering::Relaxed)) {
+            let mut terminal = terminal();
             match name {
-                "build" => {}
                 "types" => rows.extend(checks(name, |terminal| check::types(project, terminal), &mut terminal)),
                 "size" => rows.extend(checks(name, |terminal| check_size(project, terminal), &mut terminal)),
-                _ => rows.push(suite(name, node_command(project, name)?.envs(self.environment()), &mut terminal)),
+                _ => rows.push(suite(name, node_command(project, name)?.envs(self.plan.environment()), &mut terminal)),
             }
+            terminal.release();
         }
         Ok(rows)
     }
