@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../..");
@@ -28,8 +28,8 @@ export function pack(name = "ctxweave") {
 }
 
 /**
- * A folder with the packed packages in its node_modules. Installed once for each content of the packages, because the
- * test files run in separate processes and share it.
+ * A folder with the packed packages in its node_modules. Packed and installed once for each state of the packages, which
+ * takes seconds: the test files run in separate processes and share it.
  */
 export function installed() {
   found ??= install();
@@ -39,11 +39,9 @@ export function installed() {
 let found;
 
 function install() {
-  const packed = Object.keys(packages).map((name) => pack(name));
-  const hash = createHash("sha256");
-  for (const { tarball } of packed) hash.update(readFileSync(tarball));
-  const dir = join(scratch, `installed-${hash.digest("hex").slice(0, 16)}`);
+  const dir = join(scratch, `installed-${stateOfPackages()}`);
   if (!existsSync(dir)) {
+    const packed = Object.keys(packages).map((name) => pack(name));
     const aside = mkdtempSync(join(scratch, "installing-"));
     writeFileSync(join(aside, "package.json"), '{ "name": "a-user", "private": true, "type": "module" }\n');
     npm(["install", "--no-audit", "--no-fund", "--offline", ...packed.map(({ tarball }) => tarball)], aside);
@@ -53,9 +51,27 @@ function install() {
       // Another test file was faster.
       rmSync(aside, { recursive: true });
     }
+    for (const { remove } of packed) remove();
   }
-  for (const { remove } of packed) remove();
   return dir;
+}
+
+/** A hash of what the folders of the packages hold: names, sizes and times of all files. */
+function stateOfPackages() {
+  const hash = createHash("sha256");
+  const visit = (dir) => {
+    for (const entry of readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(dir, entry.name);
+      if (entry.name === "node_modules") continue;
+      if (entry.isDirectory()) visit(path);
+      else {
+        const { size, mtimeMs } = statSync(path);
+        hash.update(`${path}\0${size}\0${mtimeMs}\0`);
+      }
+    }
+  };
+  visit(join(root, "pkg"));
+  return hash.digest("hex").slice(0, 16);
 }
 
 /** A folder for one test, inside the installed one, so that imports find the package. */

@@ -20,7 +20,7 @@ use crate::stamp::{Inputs, files};
 use crate::{build, check, setup, size};
 
 /// The suites that need no npm package, in order.
-const CARGO_SUITES: &[&str] = &["native", "doctests", "checks", "wasm-node", "wasm-chromium"];
+const CARGO_SUITES: &[&str] = &["native", "doctests", "xtask", "checks", "wasm-node", "wasm-chromium"];
 
 /// The suites that use the npm packages, after their build.
 const PACKAGE_SUITES: &[&str] = &["build", "types", "packaging", "runtimes", "examples", "site", "page"];
@@ -214,16 +214,22 @@ fn check_size(project: &Project, terminal: &mut Terminal) -> Vec<&'static str> {
 
 fn cargo_command(project: &Project, name: &str) -> Result<Command> {
     let mut cargo = project.cargo();
+    // xtask apart: it is built already, and together with it dependencies get other features than in `doctests`.
+    let apart = ["--workspace", "--exclude", "xtask"];
+    let of_xtask = ["--package", "xtask"];
+    let packages: &[&str] = if name == "xtask" { &of_xtask } else { &apart };
     match name {
-        "native" if works(project.cargo().args(["nextest", "--version"])) => {
-            cargo.args(["nextest", "run", "--workspace", "--no-fail-fast", "--status-level=slow"]);
+        "native" | "xtask" if works(project.cargo().args(["nextest", "--version"])) => {
+            cargo.args(["nextest", "run", "--no-fail-fast", "--status-level=slow"]).args(packages);
         }
         "native" => {
-            cargo.args(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]);
+            cargo.args(["test", "--lib", "--bins", "--tests", "--no-fail-fast"]).args(packages);
+        }
+        "xtask" => {
+            cargo.args(["test", "--bins", "--no-fail-fast"]).args(packages);
         }
         "doctests" => {
-            // With the features that `native` compiled the crate with.
-            cargo.args(["test", "--workspace", "--doc"]);
+            cargo.args(["test", "--doc"]).args(packages);
         }
         _ => {
             let goldens =
