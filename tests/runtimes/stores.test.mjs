@@ -633,7 +633,7 @@ describe("faults", () => {
     }
   });
 
-  const { CTXWEAVE_SEED, CTXWEAVE_SEEDS = "12" } = process.env;
+  const { CTXWEAVE_SEED, CTXWEAVE_SEEDS = "6" } = process.env;
   const seeds = CTXWEAVE_SEED
     ? [Number(CTXWEAVE_SEED)]
     : Array.from({ length: Number(CTXWEAVE_SEEDS) }, (_, at) => at + 1);
