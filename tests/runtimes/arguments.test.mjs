@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { HumanMessage } from "@langchain/core/messages";
 import { folder } from "../packaging/packed.mjs";
 
 const dir = folder("arguments");
@@ -226,4 +227,30 @@ test("the error names the path, and its cause is what was thrown", async () => {
   }
   const holes = await thrownBy(() => ctxweave.countTokensBatch(new Array(2)));
   assert.deepEqual([holes.code, holes.details], ["invalid_input", { path: "texts[0]" }]);
+});
+
+test("the drop-ins name what fails after it was read once", async () => {
+  const [aiSdk, langchain] = await Promise.all(["ctxweave/ai-sdk", "ctxweave/langchain"].map(load));
+  const tools = new Proxy(["search"], { get: (list, key) => (key === "includes" ? throws() : list[key]) });
+  const messages = [
+    { role: "user", content: "hi" },
+    { role: "assistant", content: [{ type: "tool-call", toolCallId: "1", toolName: "search", input: {} }] },
+    { role: "user", content: "and?" },
+  ];
+  const pruned = (tools) => aiSdk.pruneMessages({ messages, toolCalls: [{ type: "all", tools }] });
+  assert.deepEqual(pruned(tools), pruned(["search"]));
+
+  const options = { maxTokens: 4, tokenCounter: (list) => 3 * list.length, allowPartial: true };
+  const list = ["one two", "three four", "five six"].map((text) => new HumanMessage(text));
+  let failed = 0;
+  for (let reads = 0; reads < 20; reads++) {
+    let left = reads;
+    const fails = (target, key) => (key === "getType" && left-- <= 0 ? throws() : Reflect.get(target, key));
+    const hostile = list.map((message) => new Proxy(message, { get: fails }));
+    const error = await thrownBy(() => langchain.trimMessages(hostile, options));
+    if (error === undefined) continue;
+    failed++;
+    assert.ok(error instanceof ctxweave.CtxweaveError, error.stack);
+  }
+  assert.ok(failed > 3, `${failed} failed`);
 });

@@ -78,8 +78,9 @@ export function pruneMessages<Message>(options: PruneOptions<Message>): Message[
   const rules = guarded("toolCalls", () => [...checkedList<unknown>(calls, "toolCalls")]);
   for (const [index, rule] of (rules as readonly { type: PrunedCalls; tools?: readonly string[] }[]).entries()) {
     const { type, tools } = checkedOptions(rule, ["type", "tools"], `toolCalls[${index}]`);
-    if (tools !== undefined) checkedList(tools, `toolCalls[${index}].tools`);
-    const exclude = tools && guarded("messages", () => namesOfTools(list)).filter((name) => !tools.includes(name));
+    const path = `toolCalls[${index}].tools`;
+    const named = tools && guarded(path, () => [...checkedList<string>(tools, path)]);
+    const exclude = named && guarded("messages", () => namesOfTools(list)).filter((name) => !named.includes(name));
     prune(keptBy("toolCalls", type), { toolCalls: { keepLast: 0, ...valued({ exclude }) } });
   }
   return list;

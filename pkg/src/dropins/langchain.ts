@@ -103,7 +103,7 @@ async function trimmed(given: BaseMessage[], fields: TrimMessagesFields): Promis
   const count: Count =
     typeof tokenCounter === "function"
       ? async (list) => tokenCounter([...list])
-      : async (list) => sum(await Promise.all(list.map(({ content }) => contentTokens(tokenCounter, content))));
+      : async (list) => sum(await Promise.all(contentsOf(list).map((content) => contentTokens(tokenCounter, content))));
   const startOn = valued({ startOn: types(fields.startOn) });
   const endOn = valued({ endOn: types(fields.endOn) });
   // Messages after the last of these are always removed.
@@ -115,7 +115,7 @@ async function trimmed(given: BaseMessage[], fields: TrimMessagesFields): Promis
   // The counter's constant overhead per list.
   const perList = ended.length > 1 ? (sum(each) - all) / (ended.length - 1) : 0;
   const costs = new Map(ended.map((message, at) => [message, Math.max(0, (each[at] ?? 0) - perList)]));
-  const systems = ended.findIndex((message) => message.getType() !== "system");
+  const systems = ended.findIndex((message) => !isSystem(message));
   // They are the oldest: a moving window drops them first.
   const list = strategy === "last" && !includeSystem && systems > 0 ? ended.slice(systems) : ended;
   const cut: Omit<FitSettings, "maxTokens" | "contextWindow"> =
@@ -141,6 +141,14 @@ async function trimmed(given: BaseMessage[], fields: TrimMessagesFields): Promis
     if (limit <= 1) throw none ?? tooLong(undefined, maxTokens);
     limit = Math.max(1, limit - Math.max(1, excess));
   }
+}
+
+function isSystem(message: BaseMessage): boolean {
+  return guarded("messages", () => message.getType() === "system");
+}
+
+function contentsOf(messages: readonly BaseMessage[]): BaseMessage["content"][] {
+  return guarded("messages", () => messages.map(({ content }) => content));
 }
 
 /** LangChain's trimming only removes messages. */
@@ -203,7 +211,7 @@ async function withPartial(
   count: Count,
 ): Promise<BaseMessage[]> {
   const isLast = strategy === "last";
-  const systems = list.findIndex((message) => message.getType() !== "system");
+  const systems = list.findIndex((message) => !isSystem(message));
   const place = isLast ? kept.findIndex((message) => list.indexOf(message) >= systems) : -1;
   const at = place < 0 ? kept.length : place;
   const beside = kept[isLast ? at : at - 1];
@@ -240,7 +248,7 @@ async function withPartial(
   /** The pieces of a text that fit; of an only message without a fitting piece, its words. */
   const mostOfText = async (text: string, joined: (some: string[]) => unknown): Promise<BaseMessage[] | undefined> => {
     const some = await most(await split(text, textSplitter), joined);
-    const isOnly = kept.every((message) => message.getType() === "system");
+    const isOnly = kept.every(isSystem);
     return some ?? (isOnly && !textSplitter ? most(text.match(/\s*\S+/g) ?? [], joined) : undefined);
   };
   if (Array.isArray(content)) {
