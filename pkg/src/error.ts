@@ -57,7 +57,12 @@ export const CtxweaveError: CtxweaveErrorConstructor = class extends Error {
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (!Object.is(this, CtxweaveError)) return Function.prototype[Symbol.hasInstance].call(this, value);
-    return typeof value === "object" && value !== null && brand in value;
+    try {
+      return typeof value === "object" && value !== null && brand in value;
+    } catch {
+      // A revoked proxy, for example as what a caller's function threw.
+      return false;
+    }
   }
 } as unknown as CtxweaveErrorConstructor;
 

@@ -256,6 +256,15 @@ export function guarded<T>(path: string, read: () => T): T {
   }
 }
 
+/** Whether a value is an instance of a class. A revoked proxy is none. */
+export function isInstance<T>(value: unknown, of: abstract new (...args: never) => T): value is T {
+  try {
+    return value instanceof of;
+  } catch {
+    return false;
+  }
+}
+
 /** The reason in an error message. */
 export function reasonOf(cause: unknown): string {
   try {

@@ -155,7 +155,8 @@ for (const [at, name] of MODULES.entries()) {
         if (isClass(value)) await check(`new ${called}(${kind})`, () => new value(argument()));
         else
           for (const [index, before] of BEFORE.entries()) {
-            await check(`${called} ${index}, ${kind}`, () => value(...before, argument()));
+            const after = index === 0 ? [() => undefined] : [];
+            await check(`${called} ${index}, ${kind}`, () => value(...before, argument(), ...after));
           }
       }
     }

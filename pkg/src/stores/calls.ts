@@ -4,7 +4,7 @@ import { checkedSignal, raceAbort } from "../api/abort.js";
 import { checkedList, checkedObject } from "../api/checked.js";
 import { checkedBytes } from "../api/commits/bytes.js";
 import { CtxweaveError } from "../error.js";
-import { reasonOf } from "../source.js";
+import { isInstance, reasonOf } from "../source.js";
 import type { PlatformAbortSignal } from "../types/platform.js";
 import type { Store, StorePage } from "../types/stores.js";
 
@@ -107,7 +107,7 @@ export class StoreCalls {
         return await withinTime(() => raceAbort(action(), this.signal), timeout);
       } catch (cause) {
         checkedSignal(this.signal);
-        if (tries >= retries || cause instanceof PermanentFailure) {
+        if (tries >= retries || isInstance(cause, PermanentFailure)) {
           const what = tries > 0 ? "failed after retries, the last error is" : "failed";
           const message = `\`${operation}\` of \`${shown(key)}\` ${what}: ${reasonOf(cause)}`;
           throw new CtxweaveError("store_failed", message, { operation, key }, { cause });

@@ -3,7 +3,7 @@
 import { checkedSignal, raceAbort } from "../api/abort.js";
 import { checkedOptions, invalid } from "../api/checked.js";
 import { checkWhole } from "../api/commits/bytes.js";
-import { guarded } from "../source.js";
+import { guarded, isInstance } from "../source.js";
 import type { Summarize, SummarizedCommits, SummarizeMissingOptions } from "../types/stores.js";
 import { CommitStore } from "./commit-store.js";
 
@@ -26,7 +26,7 @@ export async function summarizeMissing(
   const signal = checkedSignal(given);
   if (limit !== Infinity) checkWhole(limit, "options.limit", 1);
   if (typeof summarize !== "function") throw invalid("summarize", "a function");
-  if (!(store instanceof CommitStore)) throw invalid("store", "a `CommitStore`");
+  if (!isInstance(store, CommitStore)) throw invalid("store", "a `CommitStore`");
   const done: SummarizedCommits = { summarized: [], skipped: [] };
   // A proxy of a store has none of its private fields.
   const records = guarded("store", () => store.lackingSummary({ signal }));
