@@ -63,8 +63,8 @@ impl Content {
             }
         };
         let (line, column) = place.unzip();
-        let found = Diagnostic::new(code, Severity::Error, message).at_path(path);
-        diagnostics.push(Diagnostic { line, column, ..found });
+        let diagnostic = Diagnostic::new(code, Severity::Error, message).at_path(path);
+        diagnostics.push(Diagnostic { line, column, ..diagnostic });
         None
     }
 }

@@ -161,12 +161,12 @@ impl<'a> Plan<'_, 'a> {
     fn after_step(&self, before: &Choice<'a>, treated: &TreatedItems<'_, 'a>, step: Choice<'a>) -> Choice<'a> {
         let Kept { head, tail } = step.kept;
         let mut inside = step.inside.iter().peekable();
-        let gone = (head..tail).filter(|at| inside.next_if_eq(&at).is_none());
-        let gone: Vec<usize> = gone.filter_map(|place| treated.places.get(place).copied()).collect();
+        let cut = (head..tail).filter(|at| inside.next_if_eq(&at).is_none());
+        let cut: Vec<usize> = cut.filter_map(|place| treated.places.get(place).copied()).collect();
         let mut known = before.inside.iter().peekable();
         let mut removed: Vec<usize> =
             (before.kept.head..before.kept.tail).filter(|at| known.next_if_eq(&at).is_none()).collect();
-        removed.extend(gone);
+        removed.extend(cut);
         crate::sorting::sort(&mut removed);
         let mut shortened = before.shortened.clone();
         for (place, item) in step.shortened {

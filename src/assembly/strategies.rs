@@ -60,8 +60,8 @@ impl OverLimit<'_> {
             let before = (head, tail);
             let back = tail.saturating_sub(head + 1);
             tail -= self.furthest(0, back, |more| self.fits(head, tail - more));
-            let most = self.most_head(tail.saturating_sub(1)).max(head);
-            head = self.furthest(head, most, |head| self.fits(head, tail));
+            let max_head = self.most_head(tail.saturating_sub(1)).max(head);
+            head = self.furthest(head, max_head, |head| self.fits(head, tail));
             // Joining texts can free tokens, so the tail may take more after the head was extended.
             if before == (head, tail) {
                 return self.kept(head, tail);

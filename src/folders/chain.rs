@@ -351,8 +351,8 @@ fn select(
             loaded.insert(folder.to_owned(), (Reason::Selected, Vec::new()));
         } else {
             let message = format!("the folder `{folder}` has neither `AGENTS.md` nor `CLAUDE.md`; it was skipped");
-            let found = Diagnostic::new(DiagnosticCode::ContextFileMissing, Severity::Info, message);
-            diagnostics.push(found.at_path(file_in(folder, true)));
+            let diagnostic = Diagnostic::new(DiagnosticCode::ContextFileMissing, Severity::Info, message);
+            diagnostics.push(diagnostic.at_path(file_in(folder, true)));
         }
     }
     if selection.parent_chain {
@@ -567,11 +567,11 @@ impl<'a> Repeated<'a> {
 
     /// A body without the bullets that a deeper file repeats, and without headings that become empty.
     fn without(&self, body: &Body<'_>, vault: &Vault<'_>) -> (String, Vec<Overridden>) {
-        let mut gone = Vec::new();
+        let mut bullets = Vec::new();
         let mut overridden = Vec::new();
         for (item, key) in body.items.iter().zip(&body.keys) {
             let Some(below) = self.below(body.folder, key) else { continue };
-            gone.push((item.start, item.end));
+            bullets.push((item.start, item.end));
             overridden.push(Overridden {
                 text: item.text.clone(),
                 line: body.line.saturating_add(item.first_line),
@@ -581,13 +581,13 @@ impl<'a> Repeated<'a> {
         // Subsections follow their section.
         let mut empty: SortedSet<usize> = SortedSet::new();
         for (at, place) in body.sections.iter().enumerate().rev() {
-            let first = gone.partition_point(|(start, _)| *start < place.start);
-            let gone = gone.get(first..).unwrap_or_default();
-            let rest = without_ranges(body.text, place.start, place.own_end, gone);
+            let first = bullets.partition_point(|(start, _)| *start < place.start);
+            let bullets = bullets.get(first..).unwrap_or_default();
+            let rest = without_ranges(body.text, place.start, place.own_end, bullets);
             let mut blocks = Blocks::default();
             let nothing = |line: markdown::Line<'_>| blocks.next(line.text) == Part::Comment || is_blank(line.text);
             let within = body.sections.iter().enumerate().skip(at.saturating_add(1));
-            if gone.first().is_some_and(|(start, _)| *start < place.end)
+            if bullets.first().is_some_and(|(start, _)| *start < place.end)
                 && markdown::lines(&rest).all(nothing)
                 && within.take_while(|(_, other)| other.at < place.end).all(|(other, _)| empty.contains(&other))
             {
@@ -596,7 +596,7 @@ impl<'a> Repeated<'a> {
         }
         let mut headings = body.sections.iter().enumerate().filter(|(at, _)| empty.contains(at)).peekable();
         let mut all = Vec::new();
-        for bullet in gone {
+        for bullet in bullets {
             while let Some((_, place)) = headings.next_if(|(_, place)| place.at < bullet.0) {
                 all.push((place.at, place.end));
             }

@@ -32,8 +32,8 @@ pub(super) fn read(text: &str, path: &str, limits: &Limits, diagnostics: &mut Ve
     let mut front = FrontMatter { body_start: bom, body_line: 1, ..FrontMatter::default() };
     let mut report = |message: String, line: usize, column: Option<usize>| {
         let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-        let found = Diagnostic::new(DiagnosticCode::FrontMatterInvalid, Severity::Warning, message).at_path(path);
-        diagnostics.push(Diagnostic { line: Some(number(line)), column: column.map(number), ..found });
+        let diagnostic = Diagnostic::new(DiagnosticCode::FrontMatterInvalid, Severity::Warning, message).at_path(path);
+        diagnostics.push(Diagnostic { line: Some(number(line)), column: column.map(number), ..diagnostic });
     };
     let (yaml, body_start, body_line) = match markdown::front_matter(text) {
         markdown::FrontMatter::Closed { yaml, body_start, body_line } => (yaml, body_start, body_line),
@@ -119,6 +119,6 @@ fn declared(watch: &Node, path: &str, limits: &Limits, diagnostics: &mut Vec<Dia
 }
 
 pub(super) fn invalid(message: &str, path: &str, line: usize) -> Diagnostic {
-    let found = Diagnostic::new(DiagnosticCode::WatchInvalid, Severity::Warning, message).at_path(path);
-    Diagnostic { line: Some(u32::try_from(line).unwrap_or(u32::MAX)), ..found }
+    let diagnostic = Diagnostic::new(DiagnosticCode::WatchInvalid, Severity::Warning, message).at_path(path);
+    Diagnostic { line: Some(u32::try_from(line).unwrap_or(u32::MAX)), ..diagnostic }
 }

@@ -815,18 +815,18 @@ impl<'t> Object<'t> {
                 continue;
             }
             let message = no_option(&key, known);
-            let mut found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
+            let mut diagnostic = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
             if !is_far {
                 let path: &String = path.get_or_insert_with(|| self.0.path());
-                found.path = Some(inner_path(path, &key));
+                diagnostic.path = Some(inner_path(path, &key));
             }
-            diagnostics.push(found);
+            diagnostics.push(diagnostic);
         }
         if count > MAX_LISTED_UNKNOWN {
             let message = format!("{} more options are unknown", count.saturating_sub(MAX_LISTED_UNKNOWN));
-            let mut found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
-            found.path = path.filter(|path| !path.is_empty());
-            diagnostics.push(found);
+            let mut diagnostic = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
+            diagnostic.path = path.filter(|path| !path.is_empty());
+            diagnostics.push(diagnostic);
         }
     }
 }
@@ -847,9 +847,9 @@ const REQUEST_ARGUMENTS: &[&str] = &["options", "then", "edit"];
 /// # Errors
 /// [`Code::InvalidInput`] with the message of the first such diagnostic.
 pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
-    match diagnostics.iter().find(|found| found.code == DiagnosticCode::UnknownOption) {
+    match diagnostics.iter().find(|diagnostic| diagnostic.code == DiagnosticCode::UnknownOption) {
         None => Ok(()),
-        Some(found) => Err(invalid(found.message.clone(), found.path.as_deref().unwrap_or_default())),
+        Some(diagnostic) => Err(invalid(diagnostic.message.clone(), diagnostic.path.as_deref().unwrap_or_default())),
     }
 }
 

@@ -369,9 +369,9 @@ impl<'a> DialoguePlan<'_, 'a> {
         let removed = self.plan.removed(choice);
         let id = |member| self.node_id(member);
         let skipped = self.skipped();
-        let gone = skipped.iter().chain(self.removed_members(&removed));
+        let left_out = skipped.iter().chain(self.removed_members(&removed));
         Cut {
-            node_ids: gone.map(id).collect(),
+            node_ids: left_out.map(id).collect(),
             partial_node_ids: removed.partial.iter().filter_map(|&(at, _)| self.items.member(at)).map(id).collect(),
             tokens: removed.tokens.saturating_add(self.skipped_tokens()),
             position: if skipped.is_empty() { removed.position } else { 0 },

@@ -215,7 +215,7 @@ pub(crate) const TREE_SETTINGS: &[&str] =
 pub(crate) fn tree_settings(
     fields: Object<'_>,
     settings: &mut TreeSettings,
-    found: Option<&mut Vec<Diagnostic>>,
+    diagnostics: Option<&mut Vec<Diagnostic>>,
 ) -> Result<()> {
     if let Some(title) = given(fields, "title")? {
         settings.title = title.map(Value::string).transpose()?;
@@ -234,7 +234,7 @@ pub(crate) fn tree_settings(
         settings.buffer_prefix = prefix.map(Value::string).transpose()?;
     }
     if let Some(given) = given(fields, "preferences")? {
-        settings.preferences = given.map(|value| preferences(value, found)).transpose()?.unwrap_or_default();
+        settings.preferences = given.map(|value| preferences(value, diagnostics)).transpose()?.unwrap_or_default();
     }
     Ok(())
 }
@@ -374,7 +374,7 @@ fn pending_sources(value: Value<'_>) -> Result<Vec<Source<'static>>> {
 }
 
 /// Reads preferences; unknown ones are reported if a list for them is passed.
-fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<Preferences> {
+fn preferences(value: Value<'_>, diagnostics: Option<&mut Vec<Diagnostic>>) -> Result<Preferences> {
     const FIELDS: &[&str] = &[
         "truncationStrategy",
         "minimumRecentNodes",
@@ -391,8 +391,8 @@ fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<
         ("stopAtLimit", Strategy::StopAtLimit),
     ];
     let fields = value.object("preferences, an object")?;
-    if let Some(found) = found {
-        fields.report_unknown(FIELDS, found);
+    if let Some(diagnostics) = diagnostics {
+        fields.report_unknown(FIELDS, diagnostics);
     }
     Ok(Preferences {
         truncation_strategy: fields.one_of("truncationStrategy", STRATEGIES)?,

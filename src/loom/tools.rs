@@ -108,10 +108,10 @@ fn invalid_thinking(tree: &Tree, entries: &[Entry], is_kept: &dyn Fn(usize, usiz
     let mut turn = None;
     for (at, entry) in entries.iter().enumerate() {
         is_invalid &= !tree.at(entry.node).content.read_blocks().iter().any(begins_prefix);
-        let gone = is_gone(at, entry);
+        let is_removed = is_gone(at, entry);
         if entry.role == Role::Assistant {
             turn = turn.or(Some(at));
-        } else if !gone {
+        } else if !is_removed {
             turn = None;
         }
         is_invalid |= is_changed(at, entry);

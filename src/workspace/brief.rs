@@ -85,8 +85,8 @@ pub(super) fn genres_with(parsed: &mut ParsedBrief, listed: &[String]) -> Vec<St
     for (at, name) in listed.iter().enumerate() {
         match refusal(name) {
             Some(why) => {
-                let found = Diagnostic { line: None, ..refused(name, why, "", 0) };
-                parsed.diagnostics.push(found.at_path(format!("genres[{at}]")));
+                let diagnostic = Diagnostic { line: None, ..refused(name, why, "", 0) };
+                parsed.diagnostics.push(diagnostic.at_path(format!("genres[{at}]")));
             }
             None if all.contains(name) => {}
             None => all.push(name.clone()),

@@ -60,15 +60,15 @@ pub(super) fn read_tastes(
             }
             None => {
                 let message = format!("the brief names the taste `{name}`, but `{path}` is missing");
-                let found = Diagnostic::new(DiagnosticCode::TasteMissing, Severity::Warning, message);
-                diagnostics.push(found.at_path(path));
+                let diagnostic = Diagnostic::new(DiagnosticCode::TasteMissing, Severity::Warning, message);
+                diagnostics.push(diagnostic.at_path(path));
             }
         }
     }
     for (name, _) in given.iter().filter(|(name, _)| declared.is_some_and(|declared| !declared.contains(name))) {
         let message = format!("the taste `{name}` was left out, since the brief does not name it");
-        let found = Diagnostic::new(DiagnosticCode::TasteNotDeclared, Severity::Info, message);
-        diagnostics.push(found.at_path(names.genre(name)));
+        let diagnostic = Diagnostic::new(DiagnosticCode::TasteNotDeclared, Severity::Info, message);
+        diagnostics.push(diagnostic.at_path(names.genre(name)));
     }
     Tastes { default, conflicts: conflicts(&genres), genres: Genres(genres) }
 }

@@ -77,7 +77,7 @@ export class Chat<Message = unknown> {
   /** Tokens of the whole request, before any cut. */
   get tokens(): number {
     return handles.use(this, (handle) => {
-      settle(handle);
+      writeText(handle);
       if (handle.total === undefined) splice(handle, 0, 0, []);
       return handle.total as number;
     });
@@ -94,7 +94,7 @@ export class Chat<Message = unknown> {
       const list = messages.findIndex((message) => guarded("messages", () => Array.isArray(message)));
       if (list >= 0)
         throw invalid(`messages[${list}]`, "a message, not a list; pass the messages with `append(...list)`");
-      settle(handle);
+      writeText(handle);
       splice(handle, handle.messages.length, 0, messages);
     });
   }
@@ -112,7 +112,7 @@ export class Chat<Message = unknown> {
   /** Replaces a message. */
   replace(index: number, message: Message): void {
     handles.use(this, (handle) => {
-      settle(handle);
+      writeText(handle);
       const kept = handle.messages;
       if (!Number.isInteger(index) || index < 0 || index >= kept.length)
         throw invalid("index", "the index of a message");
@@ -125,10 +125,10 @@ export class Chat<Message = unknown> {
   /** Removes the messages after the first `length`. */
   truncate(length: number): void {
     handles.use(this, (handle) => {
-      settle(handle);
+      writeText(handle);
       if (!Number.isInteger(length) || length < 0) throw invalid("length", "a whole number, 0 or more");
-      const more = handle.messages.length - length;
-      if (more > 0) splice(handle, length, more, []);
+      const removed = handle.messages.length - length;
+      if (removed > 0) splice(handle, length, removed, []);
     });
   }
 
@@ -177,7 +177,7 @@ export class Chat<Message = unknown> {
   /** Converts the whole chat into a Loom tree with one node per message, like `chatToLoomTree`. */
   toTree(): ChatTree {
     return handles.use(this, (handle) => {
-      settle(handle);
+      writeText(handle);
       return chatToLoomTree(handle.messages, { from: handle.format });
     });
   }
@@ -323,23 +323,23 @@ function appendText(handle: Handle, delta: string): void {
   const last = handle.messages.at(-1);
   if (last === undefined)
     throw new CtxweaveError("invalid_input", "the chat has no message to append text to; append one first");
-  const growing = handle.text;
-  let more = (growing?.waiting ?? "") + delta;
-  const waiting = /[\ud800-\udbff]$/.test(more) ? more.slice(-1) : "";
-  if (waiting) more = more.slice(0, -1);
-  if (LONE.test(more) || (growing && LONE.test(growing.text))) {
+  const incremental = handle.text;
+  let added = (incremental?.waiting ?? "") + delta;
+  const waiting = /[\ud800-\udbff]$/.test(added) ? added.slice(-1) : "";
+  if (waiting) added = added.slice(0, -1);
+  if (LONE.test(added) || (incremental && LONE.test(incremental.text))) {
     // Its interpretation depends on earlier text: the whole message is read again.
-    settle(handle);
-    if (growing) return withText(handle, [growing.path, growing.text + more + waiting], growing.path);
-    return withText(handle, ...addition(handle, more + waiting));
+    writeText(handle);
+    if (incremental) return withText(handle, [incremental.path, incremental.text + added + waiting], incremental.path);
+    return withText(handle, ...addition(handle, added + waiting));
   }
-  const answer = callMethod(handle, "appendText", more) as Pick<Spliced, "repriced" | "total"> & {
+  const answer = callMethod(handle, "appendText", added) as Pick<Spliced, "repriced" | "total"> & {
     path: Path | null;
     tokens: [number];
   };
   const { path, tokens, total } = answer;
-  if (!path) return withText(handle, ...addition(handle, more + waiting));
-  const text = (growing?.text ?? valueAt(last, path)) + more;
+  if (!path) return withText(handle, ...addition(handle, added + waiting));
+  const text = (incremental?.text ?? valueAt(last, path)) + added;
   handle.text = { path, text, isWritten: false, waiting };
   handle.hasGrown = true;
   ownTokens(handle);
@@ -357,14 +357,14 @@ function withText(handle: Handle, change: Change, path: Path): void {
 }
 
 /** Writes the streamed text into a copy of the last message. */
-function settle(handle: Handle): void {
-  const growing = handle.text;
-  if (!growing || growing.isWritten) return;
-  const { path, text, waiting } = growing;
+function writeText(handle: Handle): void {
+  const incremental = handle.text;
+  if (!incremental || incremental.isWritten) return;
+  const { path, text, waiting } = incremental;
   const at = handle.messages.length - 1;
   if (waiting) return withText(handle, [path, text + waiting], path);
   handle.messages[at] = copyWith(handle.messages[at], [[path, text]]);
-  growing.isWritten = true;
+  incremental.isWritten = true;
 }
 
 function valueAt(message: unknown, path: Path): string {
@@ -426,7 +426,7 @@ function grown(handle: Handle): { last?: unknown } {
 }
 
 function fit(handle: Handle, given: ChatSettings | undefined): ChatFit {
-  settle(handle);
+  writeText(handle);
   const { target, ...rest } = { ...given };
   const own = Object.entries(rest).filter(([, value]) => value !== undefined);
   const rules = rulesOf(target ?? handle.target);
@@ -589,9 +589,9 @@ function bodyOf(target: Target, handle: Handle, given: ChatSettings, fitted: unk
     : convertMessages(fitted, { from: handle.format, to, ...(typeof model === "string" && { model }) });
   const messages = converted?.messages ?? fitted;
   const { dropReasoning: _, openingText: __, cache: ___, ...fields } = others;
-  const found: Diagnostic[] = [...(converted?.diagnostics ?? [])];
+  const diagnostics: Diagnostic[] = [...(converted?.diagnostics ?? [])];
   const tell = (code: Diagnostic["code"], severity: Diagnostic["severity"], name: string, what: string): void => {
-    found.push({ code, severity, message: `\`target.${name}\` ${what}`, path: `target.${name}` });
+    diagnostics.push({ code, severity, message: `\`target.${name}\` ${what}`, path: `target.${name}` });
   };
 
   const config = { ...(fields[configName ?? ""] as Record<string, unknown> | undefined) };
@@ -643,5 +643,5 @@ function bodyOf(target: Target, handle: Handle, given: ChatSettings, fitted: unk
       fields[configName ?? ""] = JSON.stringify(settings) === "{}" ? undefined : settings;
     }
   }
-  return [{ ...fields, ...body }, found];
+  return [{ ...fields, ...body }, diagnostics];
 }

@@ -35,11 +35,11 @@ export function countTokensUpTo(text: string, limit: number, options?: CountOpti
   const tokenizer = tokenizerOf(options);
   if (!(typeof limit === "number" && limit >= 0)) throw invalid("limit", "a number of tokens, 0 or more");
   // No text has more tokens than a u32 can hold; Infinity means no limit.
-  const most = Math.min(Math.floor(limit), 0xffff_ffff);
+  const whole = Math.min(Math.floor(limit), 0xffff_ffff);
   const checked = checkedText(text, "text");
   if (isCustom(options))
-    return (callJson("countTokensUpTo", { text: checked, limit: most, options }) ?? null) as number | null;
-  return call((wasm) => wasm.countTokensUpTo(checked, most, tokenizer)) ?? null;
+    return (callJson("countTokensUpTo", { text: checked, limit: whole, options }) ?? null) as number | null;
+  return call((wasm) => wasm.countTokensUpTo(checked, whole, tokenizer)) ?? null;
 }
 
 /**

@@ -40,12 +40,12 @@ export function tokensLine(
   { total, tokenizer, tokenizerError }: { total: number; tokenizer: string; tokenizerError?: number },
   limit?: number,
 ): Line {
-  const most = limit === undefined ? "" : ` of ${grouped(limit)}`;
+  const ofLimit = limit === undefined ? "" : ` of ${grouped(limit)}`;
   const isEstimate = ["heuristic", "characters"].includes(tokenizer) || tokenizerError !== undefined;
   const may = tokenizerError === undefined ? "" : `, error up to ${tokenizerError} %`;
   const how = isEstimate ? ` (estimated: ${tokenizer}${may})` : ` (${tokenizer})`;
   return [
-    ["strong", `${grouped(total)}${most} tokens`],
+    ["strong", `${grouped(total)}${ofLimit} tokens`],
     ["faint", how],
   ];
 }

@@ -231,7 +231,7 @@ async function withPartial(
     ...kept.slice(at),
   ];
   /** The largest number of pieces, from the kept side, that fits. */
-  const most = async <Piece>(
+  const mostThatFits = async <Piece>(
     pieces: Piece[],
     joined: (some: Piece[]) => unknown,
   ): Promise<BaseMessage[] | undefined> => {
@@ -247,12 +247,12 @@ async function withPartial(
   };
   /** The pieces of a text that fit; of an only message without a fitting piece, its words. */
   const mostOfText = async (text: string, joined: (some: string[]) => unknown): Promise<BaseMessage[] | undefined> => {
-    const some = await most(await split(text, textSplitter), joined);
+    const some = await mostThatFits(await split(text, textSplitter), joined);
     const isOnly = kept.every(isSystem);
-    return some ?? (isOnly && !textSplitter ? most(text.match(/\s*\S+/g) ?? [], joined) : undefined);
+    return some ?? (isOnly && !textSplitter ? mostThatFits(text.match(/\s*\S+/g) ?? [], joined) : undefined);
   };
   if (Array.isArray(content)) {
-    const blocks = await most<unknown>(content, (some) => some);
+    const blocks = await mostThatFits<unknown>(content, (some) => some);
     const block = content.at(isLast ? -1 : 0) as { text?: unknown } | undefined;
     if (blocks || typeof block?.text !== "string") return blocks ?? kept;
     return (await mostOfText(block.text, (some) => [copyWith(block, [[["text"], some.join("")]])])) ?? kept;

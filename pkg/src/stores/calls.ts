@@ -94,8 +94,8 @@ export class StoreCalls {
 
   /** Exponential backoff with jitter. */
   pause(tries: number): Promise<void> {
-    const most = this.options.delay * 2 ** Math.min(tries, 6);
-    const time = new Promise<void>((resolve) => setTimeout(resolve, most * (0.5 + Math.random() / 2)));
+    const longest = this.options.delay * 2 ** Math.min(tries, 6);
+    const time = new Promise<void>((resolve) => setTimeout(resolve, longest * (0.5 + Math.random() / 2)));
     return raceAbort(time, this.signal);
   }
 

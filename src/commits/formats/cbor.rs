@@ -165,7 +165,7 @@ impl<'a> Item<'a> {
             Type::Array | Type::ArrayIndef => {
                 let left = decoder.array()?;
                 let mut items = Vec::new();
-                while more(decoder, left, items.len())? {
+                while has_more_items(decoder, left, items.len())? {
                     items.push(Self::read(decoder)?);
                 }
                 Self::Array(items)
@@ -173,7 +173,7 @@ impl<'a> Item<'a> {
             Type::Map | Type::MapIndef => {
                 let left = decoder.map()?;
                 let mut entries = Vec::new();
-                while more(decoder, left, entries.len())? {
+                while has_more_items(decoder, left, entries.len())? {
                     let key = Self::read(decoder)?;
                     entries.push((key, Self::read(decoder)?));
                 }
@@ -207,7 +207,11 @@ impl<'a> Item<'a> {
 }
 
 /// Whether an array or a map has more items; skips the break at the end of an indefinite-length one.
-fn more(decoder: &mut Decoder<'_>, declared: Option<u64>, read: usize) -> Result<bool, minicbor::decode::Error> {
+fn has_more_items(
+    decoder: &mut Decoder<'_>,
+    declared: Option<u64>,
+    read: usize,
+) -> Result<bool, minicbor::decode::Error> {
     if let Some(count) = declared {
         return Ok((read as u64) < count);
     }

@@ -78,8 +78,8 @@ impl LoomTree {
             let blocks = count(content).saturating_add(1 + usize::from(content.len() == 1));
             limits::check("contentBlocks", blocks, limits.content_blocks)?;
         }
-        let gone = if joined.is_some() { REPLACEMENT.len_utf8() } else { 0 };
-        let bytes = self.text_bytes.saturating_sub(gone).saturating_add(appended.bytes);
+        let replaced = if joined.is_some() { REPLACEMENT.len_utf8() } else { 0 };
+        let bytes = self.text_bytes.saturating_sub(replaced).saturating_add(appended.bytes);
         limits::check("inputBytes", bytes, limits.input_bytes)?;
         if appended.new_block {
             appended.inverse.nodes.push(self.put_back(place, OrderPosition::Kept));
@@ -92,13 +92,13 @@ impl LoomTree {
         // From here on nothing can fail.
         self.begin_streaming(place);
         self.tree.edit_last_text(place, |incremental| {
-            incremental.truncate(incremental.len().saturating_sub(gone));
+            incremental.truncate(incremental.len().saturating_sub(replaced));
             incremental.extend(first);
             incremental.push_str(text);
             incremental.extend(last);
         });
         self.incremental_texts.set_half(place, high, joined.is_some());
-        self.note_change(place, appended.bytes, gone);
+        self.note_change(place, appended.bytes, replaced);
         self.log.note([Changed::Node(place)], self.tree.len());
         self.touch();
         Ok(appended)

@@ -157,62 +157,63 @@ impl LoomTree {
     /// [`Code::DuplicateId`](crate::Code::DuplicateId) for an id that is inserted twice, [`Code::EdgeNodeNotFound`](crate::Code::EdgeNodeNotFound),
     /// and [`Code::LimitExceeded`](crate::Code::LimitExceeded). The tree is then unchanged.
     pub fn apply(&mut self, change: ChangeSet, limits: &Limits) -> Result<Applied> {
-        let gone = self.removal(&change);
-        self.check(&change, &gone, limits)?;
-        let inverse = self.inverse(&change, &gone);
+        let removal = self.removal(&change);
+        self.check(&change, &removal, limits)?;
+        let inverse = self.inverse(&change, &removal);
         let name = |edges: &[EdgeIx]| edges.iter().map(|&edge| self.tree.edge(edge).id.to_string()).collect();
-        let (edges, shortened) = (name(&gone.along), name(&gone.shortened));
-        self.make(change, gone, None);
+        let (edges, shortened) = (name(&removal.along), name(&removal.shortened));
+        self.make(change, removal, None);
         self.touch();
         Ok(Applied { edges, shortened, inverse })
     }
 
     /// The removals of a change, including consequential ones.
     pub(super) fn removal(&self, change: &ChangeSet) -> Removal {
-        let mut gone = Removal::default();
+        let mut removal = Removal::default();
         let put_edges = SortedSet::from_iter(change.edges.iter().filter_map(|put| self.tree.find_edge(&put.entity.id)));
         if change.replaces {
             let put = SortedSet::from_iter(change.nodes.iter().filter_map(|put| self.tree.find_opt(&put.entity.id)));
             let goes = |place: &NodeIx| !put.contains(place);
-            gone.nodes = SortedSet::from_iter(self.tree.node_order().iter().filter(goes));
-            gone.named = SortedSet::from_iter(self.tree.edge_order().iter().filter(|edge| !put_edges.contains(edge)));
-            return gone;
+            removal.nodes = SortedSet::from_iter(self.tree.node_order().iter().filter(goes));
+            removal.named =
+                SortedSet::from_iter(self.tree.edge_order().iter().filter(|edge| !put_edges.contains(edge)));
+            return removal;
         }
-        gone.nodes = SortedSet::from_iter(change.removed_nodes.iter().filter_map(|id| self.tree.find_opt(id)));
-        gone.named = SortedSet::from_iter(change.removed_edges.iter().filter_map(|id| self.tree.find_edge(id)));
+        removal.nodes = SortedSet::from_iter(change.removed_nodes.iter().filter_map(|id| self.tree.find_opt(id)));
+        removal.named = SortedSet::from_iter(change.removed_edges.iter().filter_map(|id| self.tree.find_edge(id)));
         // A replaced edge is exactly as the change has it.
-        let mut looked_at = SortedSet::from_iter(gone.named.iter().copied().chain(put_edges));
+        let mut looked_at = SortedSet::from_iter(removal.named.iter().copied().chain(put_edges));
         // In the order of the nodes, so that the result is deterministic.
-        for &place in gone.nodes.iter() {
+        for &place in removal.nodes.iter() {
             let into = self.tree.incoming(place).iter().chain(self.tree.annotated_by(place));
             for &edge in into.chain(self.tree.outgoing(place)) {
                 if looked_at.insert(edge) {
-                    let stays = self.stays(edge, &gone.nodes);
-                    let list = if stays { &mut gone.shortened } else { &mut gone.along };
+                    let stays = self.stays(edge, &removal.nodes);
+                    let list = if stays { &mut removal.shortened } else { &mut removal.along };
                     list.push(edge);
                 }
             }
         }
-        gone
+        removal
     }
 
     /// Whether an edge still has a target and a possible predecessor without these nodes.
-    fn stays(&self, edge: EdgeIx, gone: &SortedSet<NodeIx>) -> bool {
+    fn stays(&self, edge: EdgeIx, removal: &SortedSet<NodeIx>) -> bool {
         let linked = self.tree.edge(edge);
         let origins = if linked.kind == EdgeKind::Continuation {
             path::primaries(&self.tree, edge)
         } else {
             linked.links.iter().map(|link| link.node).collect()
         };
-        !gone.contains(&linked.target) && origins.iter().any(|node| !gone.contains(node))
+        !removal.contains(&linked.target) && origins.iter().any(|node| !removal.contains(node))
     }
 
-    pub(super) fn check(&self, change: &ChangeSet, gone: &Removal, limits: &Limits) -> Result<()> {
-        let stays = |id: &str| self.tree.find_opt(id).filter(|place| !gone.nodes.contains(place));
+    pub(super) fn check(&self, change: &ChangeSet, removal: &Removal, limits: &Limits) -> Result<()> {
+        let stays = |id: &str| self.tree.find_opt(id).filter(|place| !removal.nodes.contains(place));
         let size_at = |place: NodeIx| size(self.tree.at(place));
         let mut ids = SortedSet::new();
-        let mut count = self.tree.len() - gone.nodes.iter().count();
-        let mut bytes = self.text_bytes.saturating_sub(gone.nodes.iter().map(|&place| size_at(place)).sum());
+        let mut count = self.tree.len() - removal.nodes.iter().count();
+        let mut bytes = self.text_bytes.saturating_sub(removal.nodes.iter().map(|&place| size_at(place)).sum());
         for Upsert { entity: node, .. } in &change.nodes {
             if !ids.insert(&*node.id) {
                 return Err(tree::duplicate("node", &node.id));
@@ -235,12 +236,12 @@ impl LoomTree {
         limits::check("nodes", count, limits.nodes)?;
         limits::check("inputBytes", bytes, limits.input_bytes)?;
         let mut edge_ids = SortedSet::new();
-        let mut count = self.tree.edge_count() - gone.edges().count();
+        let mut count = self.tree.edge_count() - removal.edges().count();
         for Upsert { entity: edge, .. } in &change.edges {
             if !edge_ids.insert(&*edge.id) {
                 return Err(tree::duplicate("edge", &edge.id));
             }
-            let known = self.tree.find_edge(&edge.id).filter(|edge| !gone.named.contains(edge));
+            let known = self.tree.find_edge(&edge.id).filter(|edge| !removal.named.contains(edge));
             count += usize::from(known.is_none());
             limits::check("edgeSources", edge.sources.len(), limits.edge_sources)?;
             for id in edge.nodes() {
@@ -268,18 +269,18 @@ impl LoomTree {
     }
 
     /// The change that undoes a change: restores everything it removes, moves or replaces, and removes new entries.
-    pub(super) fn inverse(&self, change: &ChangeSet, gone: &Removal) -> ChangeSet {
+    pub(super) fn inverse(&self, change: &ChangeSet, removal: &Removal) -> ChangeSet {
         let settings = change.settings.as_ref().map(|_| self.fields());
         if change.replaces {
             return ChangeSet { settings, ..self.whole() };
         }
         let mut inverse = ChangeSet { settings, ..ChangeSet::default() };
-        let mut moved: Vec<NodeIx> = gone.nodes.iter().copied().collect();
+        let mut moved: Vec<NodeIx> = removal.nodes.iter().copied().collect();
         let mut kept = Vec::new();
         for Upsert { entity, place, .. } in &change.nodes {
             match self.tree.find_opt(&entity.id) {
                 None => inverse.removed_nodes.push(entity.id.to_string()),
-                Some(ix) if gone.nodes.contains(&ix) => {}
+                Some(ix) if removal.nodes.contains(&ix) => {}
                 Some(ix) if *place == OrderPosition::Kept => kept.push(self.put_back(ix, OrderPosition::Kept)),
                 Some(ix) => moved.push(ix),
             }
@@ -293,13 +294,13 @@ impl LoomTree {
         let moved = moved.into_iter().map(|(ix, next)| self.put_back(ix, OrderPosition::of(next.map(id))));
         inverse.nodes = moved.chain(kept).collect();
 
-        let mut moved: Vec<EdgeIx> = gone.edges().collect();
+        let mut moved: Vec<EdgeIx> = removal.edges().collect();
         let mut kept: Vec<_> =
-            gone.shortened.iter().filter_map(|&ix| self.put_edge_back(ix, OrderPosition::Kept)).collect();
+            removal.shortened.iter().filter_map(|&ix| self.put_edge_back(ix, OrderPosition::Kept)).collect();
         for Upsert { entity, place, .. } in &change.edges {
             match self.tree.find_edge(&entity.id) {
                 None => inverse.removed_edges.push(entity.id.to_string()),
-                Some(ix) if gone.named.contains(&ix) => {}
+                Some(ix) if removal.named.contains(&ix) => {}
                 Some(ix) if *place == OrderPosition::Kept => kept.extend(self.put_edge_back(ix, OrderPosition::Kept)),
                 Some(ix) => moved.push(ix),
             }
@@ -341,27 +342,27 @@ impl LoomTree {
     }
 
     /// Applies a checked change. With `restored`, additions use these slots, and the free list is restored.
-    pub(super) fn make(&mut self, change: ChangeSet, gone: Removal, restored: Option<RestoredPlaces>) {
+    pub(super) fn make(&mut self, change: ChangeSet, removal: Removal, restored: Option<RestoredPlaces>) {
         let mut changed = Vec::new();
-        let Removal { nodes: gone_nodes, named, along, shortened } = gone;
+        let Removal { nodes: removed_nodes, named, along, shortened } = removal;
         // Restored entries are inserted in the reverse order of their removal, so each gets its slot back.
-        let mut gone_edges: Vec<EdgeIx> = named.into_iter().chain(along).collect();
-        sort(&mut gone_edges);
-        for ix in gone_edges.into_iter().rev() {
-            changed.push(Changed::EdgeGone(self.tree.edge(ix).id.as_ref().into()));
+        let mut removed_edges: Vec<EdgeIx> = named.into_iter().chain(along).collect();
+        sort(&mut removed_edges);
+        for ix in removed_edges.into_iter().rev() {
+            changed.push(Changed::EdgeRemoved(self.tree.edge(ix).id.as_ref().into()));
             self.tree.remove_edge(ix);
             self.edge_extras.set(ix, Extra::default());
         }
         for ix in shortened {
             changed.push(Changed::Edge(ix));
-            let stay = self.tree.sources(ix).iter().map(|link| !gone_nodes.contains(&link.node));
+            let stay = self.tree.sources(ix).iter().map(|link| !removed_nodes.contains(&link.node));
             let extra = self.edge_extras.get(ix).with_sources(stay);
             self.edge_extras.set(ix, extra);
-            self.tree.drop_sources(ix, |node| gone_nodes.contains(&node));
+            self.tree.drop_sources(ix, |node| removed_nodes.contains(&node));
         }
-        let gone_nodes: Vec<NodeIx> = gone_nodes.into_iter().collect();
-        for ix in gone_nodes.into_iter().rev() {
-            changed.push(Changed::NodeGone(self.tree.at(ix).id.as_ref().into()));
+        let removed_nodes: Vec<NodeIx> = removed_nodes.into_iter().collect();
+        for ix in removed_nodes.into_iter().rev() {
+            changed.push(Changed::NodeRemoved(self.tree.at(ix).id.as_ref().into()));
             self.tree.remove_node(ix);
             self.node_extras.set(ix, Extra::default());
             self.intern(ix);

@@ -12,9 +12,9 @@ pub(super) enum Changed {
     /// The edge at this slot was added or moved.
     PlacedEdge(u32),
     /// The node of this id was removed.
-    NodeGone(Box<str>),
+    NodeRemoved(Box<str>),
     /// The edge of this id was removed.
-    EdgeGone(Box<str>),
+    EdgeRemoved(Box<str>),
     /// The settings of the tree.
     Settings,
 }

@@ -285,12 +285,12 @@ impl LoomTree {
 
     /// Applies a change that will be undone.
     fn begin_trial(&mut self, change: ChangeSet, limits: &Limits, after: Question<'_>) -> Result<Trial> {
-        let gone = self.removal(&change);
-        self.check(&change, &gone, limits)?;
-        let inverse = self.inverse(&change, &gone);
-        let mut trial = self.trial(&change, &gone, inverse, after.options.loom_aware.is_none());
+        let removal = self.removal(&change);
+        self.check(&change, &removal, limits)?;
+        let inverse = self.inverse(&change, &removal);
+        let mut trial = self.trial(&change, &removal, inverse, after.options.loom_aware.is_none());
         self.on_trial = true;
-        self.make(change, gone, None);
+        self.make(change, removal, None);
         self.note_rewritten(&mut trial);
         trial.touched = self.tree.take_touched();
         self.previewed.get_mut().touch(&trial.touched);
@@ -301,23 +301,23 @@ impl LoomTree {
     }
 
     /// Records the state of the tree before a change. The log and the cached data of nodes are taken out.
-    fn trial(&mut self, change: &ChangeSet, gone: &Removal, inverse: ChangeSet, in_its_own_state: bool) -> Trial {
+    fn trial(&mut self, change: &ChangeSet, removal: &Removal, inverse: ChangeSet, in_its_own_state: bool) -> Trial {
         let added_nodes = change.nodes.iter().map(|put| &*put.entity.id);
         let added_nodes =
-            added_nodes.filter(|id| self.tree.find_opt(id).is_none_or(|place| gone.nodes.contains(&place)));
+            added_nodes.filter(|id| self.tree.find_opt(id).is_none_or(|place| removal.nodes.contains(&place)));
         let added_edges = change.edges.iter().map(|put| &*put.entity.id);
-        let added_edges = added_edges.filter(|id| self.tree.find_edge(id).is_none_or(|place| gone.names(place)));
+        let added_edges = added_edges.filter(|id| self.tree.find_edge(id).is_none_or(|place| removal.names(place)));
         let named = change.nodes.iter().map(|put| &*put.entity.id);
         let named = named.chain(change.endings.iter().map(|ending| &*ending.node_id));
         let named = named.filter_map(|id| self.tree.find_opt(id));
         let incremental_texts = self.incremental_texts.nodes();
-        let places = SortedSet::from_iter(gone.nodes.iter().copied().chain(named));
+        let places = SortedSet::from_iter(removal.nodes.iter().copied().chain(named));
         Trial {
             added_nodes: added_nodes.map(str::to_owned).collect(),
             added_edges: added_edges.map(str::to_owned).collect(),
             free: self.tree.free_places(change.nodes.len(), change.edges.len()),
-            ids: gone.nodes.iter().map(|&place| (place, self.tree.at(place).id.to_string())).collect(),
-            edge_places: gone.edges().map(|edge| (self.tree.edge(edge).id.to_string(), edge)).collect(),
+            ids: removal.nodes.iter().map(|&place| (place, self.tree.at(place).id.to_string())).collect(),
+            edge_places: removal.edges().map(|edge| (self.tree.edge(edge).id.to_string(), edge)).collect(),
             remembered: places.into_iter().map(|place| self.remembered(place)).collect(),
             log: std::mem::take(&mut self.log),
             rewritten: SortedSet::new(),

@@ -66,8 +66,8 @@ impl LoomTree {
                 Changed::PlacedNode(ix) => _ = nodes.insert(*ix, true),
                 Changed::Edge(ix) => _ = edges.or_insert(*ix, false),
                 Changed::PlacedEdge(ix) => _ = edges.insert(*ix, true),
-                Changed::NodeGone(id) => _ = gone_nodes.insert(&**id),
-                Changed::EdgeGone(id) => _ = gone_edges.insert(&**id),
+                Changed::NodeRemoved(id) => _ = gone_nodes.insert(&**id),
+                Changed::EdgeRemoved(id) => _ = gone_edges.insert(&**id),
                 Changed::Settings => settings = true,
             }
         }

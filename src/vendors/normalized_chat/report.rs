@@ -44,9 +44,9 @@ impl ConversionReport {
     pub(crate) fn finish(self, diagnostics: &mut Vec<Diagnostic>) {
         for kind in self.counted.into_kinds() {
             let text = format!("{}: the target format cannot hold it", kind.times());
-            let found = Diagnostic::new(DiagnosticCode::NotExpressible, kind.severity, text);
+            let diagnostic = Diagnostic::new(DiagnosticCode::NotExpressible, kind.severity, text);
             let path = if kind.place == SYSTEM { "system".to_owned() } else { format!("messages[{}]", kind.place) };
-            diagnostics.push(found.at_path(path));
+            diagnostics.push(diagnostic.at_path(path));
         }
     }
 
