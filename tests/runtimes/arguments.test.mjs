@@ -255,3 +255,36 @@ test("the drop-ins name what fails after it was read once", async () => {
   }
   assert.ok(failed > 3, `${failed} failed`);
 });
+
+test("a list that is sparse or too long is rejected by hooks at once", async () => {
+  const [aiSdk, langchain, agents] = await Promise.all(
+    ["ctxweave/ai-sdk", "ctxweave/langchain", "ctxweave/openai-agents"].map(load),
+  );
+  const sparse = [];
+  sparse.length = 2 ** 32 - 1;
+  const options = { maxTokens: 99 };
+  const [wrapped, filter] = [langchain.fitMiddleware(options), agents.fitModelInput(options)];
+  for (const [path, run] of [
+    ["step.instructions", () => aiSdk.fitPrepareStep(options)({ messages: [message], instructions: sparse })],
+    ["request.tools", () => wrapped.wrapModelCall({ messages: [new HumanMessage("hi")], tools: sparse }, throws)],
+    ["call.agent.tools", () => filter({ modelData: { input: [message] }, agent: { tools: sparse } })],
+  ]) {
+    const error = await run().then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    assert.ok(error instanceof ctxweave.CtxweaveError, `${path}: ${error?.stack}`);
+    assert.match(error.message, new RegExp(path.replaceAll(".", "\\.")));
+  }
+});
+
+test("a run without its task is named", async () => {
+  const options = { memory: throws, model: throws };
+  for (const [path, input] of [
+    ["input.run", { run: 5 }],
+    ["input.run.task", { run: {} }],
+    ["input.run.task", { run: { task: {} }, nested: { step: { run: {} } } }],
+  ]) {
+    await assert.rejects(ctxweave.runTask(input, options), { code: "invalid_input", details: { path } });
+  }
+});

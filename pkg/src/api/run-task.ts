@@ -250,6 +250,7 @@ function isComposite({ type, task }: { type?: string; task?: unknown }): boolean
 const nodeOf = (run: Run, subject: TaskSubject): Node => ({ run, subject, nested: new Map() });
 
 function restored({ run, subject = {}, nested = {} }: TaskRun): Node {
+  checkedObject(checkedObject(run, "input.run").task, "input.run.task");
   const nodes = Object.entries(nested).map(([key, node]) => [key, restored(node)] as const);
   return { run, subject, nested: new Map(nodes) };
 }

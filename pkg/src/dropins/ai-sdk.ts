@@ -3,7 +3,7 @@
 import { checkedList, checkedObject, checkedOptions, checkedText, invalid } from "../api/checked.js";
 import { type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
 import { guarded } from "../source.js";
-import { fitter, valued, type HookOptions, modelName } from "./hook.js";
+import { fitter, type HookOptions, listOf, modelName, valued } from "./hook.js";
 
 export { CtxweaveError, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
 export type * from "../types/chat.js";
@@ -160,7 +160,9 @@ export function fitPrepareStep(options: HookOptions = {}): FitPrepareStep {
   return async (step) => {
     const { messages, model, instructions } = guarded("step", () => ({ ...checkedObject(step, "step") }));
     const system = guarded("step.instructions", () =>
-      [instructions].flat().flatMap((it) => (it as { content?: unknown } | undefined)?.content ?? it ?? []),
+      (listOf(instructions, "step.instructions") ?? [instructions]).flatMap(
+        (it) => (it as { content?: unknown } | undefined)?.content ?? it ?? [],
+      ),
     );
     const host = valued({ model: modelName(model), system });
     const fitted = await fit(messages, { format: "ai-sdk", ...host });

@@ -169,6 +169,11 @@ async function continued(fitting: Fitting, settings: FitSettings): Promise<Omit<
   }
 }
 
+/** The items of a host's list; nothing for an empty list and for another value. */
+export function listOf<Item = unknown>(value: unknown, path: string): Item[] | undefined {
+  return Array.isArray(value) && value.length > 0 ? [...checkedList(value as Item[], path)] : undefined;
+}
+
 /** Keeps a state under the messages, and under the result, which some hosts continue from. */
 async function keep(
   { messages, conversations, signal }: Fitting,

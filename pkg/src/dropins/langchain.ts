@@ -19,6 +19,7 @@ import {
   type HookOptions as AnyHookOptions,
   type HostFields,
   type HostSignal,
+  listOf,
   modelName,
 } from "./hook.js";
 
@@ -71,13 +72,8 @@ const FIELDS = [
 
 function checked(fields: TrimMessagesFields | undefined): TrimMessagesFields {
   if (typeof fields !== "object" || fields === null) throw invalid("fields", "an object");
-  const {
-    maxTokens,
-    tokenCounter,
-    strategy = "last",
-    startOn,
-    includeSystem,
-  } = checkedOptions(fields, FIELDS, "fields");
+  const read = checkedOptions(fields, FIELDS, "fields");
+  const { maxTokens, tokenCounter, strategy = "last", startOn, includeSystem } = read;
   if (!(typeof maxTokens === "number" && maxTokens > 0)) throw invalid("maxTokens", "a number above 0");
   if (
     typeof tokenCounter !== "function" &&
@@ -88,7 +84,7 @@ function checked(fields: TrimMessagesFields | undefined): TrimMessagesFields {
   if (strategy !== "first" && strategy !== "last") throw invalid("strategy", "`first` or `last`");
   if (strategy === "first" && startOn !== undefined) throw invalid("startOn", "left out if `strategy` is `first`");
   if (strategy === "first" && includeSystem) throw invalid("includeSystem", "left out if `strategy` is `first`");
-  return fields;
+  return read;
 }
 
 type Count = (messages: readonly BaseMessage[]) => Promise<number>;
@@ -312,11 +308,11 @@ export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
       const { messages, model, systemMessage, systemPrompt, tools } = asked as {
         messages: BaseMessage[];
       } & Partial<Record<string, unknown>>;
-      const { content } = (systemMessage ?? {}) as { content?: unknown };
+      const content = guarded("request.systemMessage", () => (systemMessage as { content?: unknown } | null)?.content);
       const host = valued({
         model: modelName(model),
         system: content ?? systemPrompt,
-        tools: guarded("request.tools", () => definitions(tools)),
+        tools: guarded("request.tools", () => definitions(tools, "request.tools")),
       });
       const signal = guarded("request.runtime", () => (asked as { runtime?: { signal?: unknown } }).runtime?.signal);
       const fitted = await fitInstances(messages, fit, host, { signal, path: "request.runtime.signal" });
@@ -354,7 +350,6 @@ async function fitInstances(
 }
 
 /** The tool definitions sent to the model. */
-function definitions(tools: unknown): unknown[] | undefined {
-  if (!Array.isArray(tools) || tools.length === 0) return undefined;
-  return (tools as unknown[]).map((tool) => (isLangChainTool(tool) ? convertToOpenAITool(tool as never) : tool));
+function definitions(tools: unknown, path: string): unknown[] | undefined {
+  return listOf(tools, path)?.map((tool) => (isLangChainTool(tool) ? convertToOpenAITool(tool as never) : tool));
 }

@@ -2,7 +2,7 @@
 
 import { checkedObject } from "../api/checked.js";
 import { guarded } from "../source.js";
-import { fitter, valued, type HookOptions, modelName } from "./hook.js";
+import { fitter, type HookOptions, listOf, modelName, valued } from "./hook.js";
 
 export { CtxweaveError, fitMessages, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
 export type * from "../types/chat.js";
@@ -36,7 +36,7 @@ export function fitModelInput(options: HookOptions = {}): FitModelInput {
     const host = valued({
       model: modelName(agent.model),
       system: asked.instructions,
-      tools: guarded("call.agent.tools", () => definitions(agent.tools)),
+      tools: guarded("call.agent.tools", () => definitions(agent.tools, "call.agent.tools")),
     });
     return { ...asked, input: await fit(asked.input, { format: "openai-agents", ...host }) };
   };
@@ -44,9 +44,8 @@ export function fitModelInput(options: HookOptions = {}): FitModelInput {
 }
 
 /** The tool definitions sent to the endpoint. */
-function definitions(tools: unknown): object[] | undefined {
-  if (!Array.isArray(tools) || tools.length === 0) return undefined;
-  return (tools as Partial<Record<string, unknown>>[]).map(({ type, name, description, parameters }) =>
+function definitions(tools: unknown, path: string): object[] | undefined {
+  return listOf<Partial<Record<string, unknown>>>(tools, path)?.map(({ type, name, description, parameters }) =>
     valued({ type, name, description, parameters }),
   );
 }
