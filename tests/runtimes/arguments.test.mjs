@@ -288,3 +288,14 @@ test("a run without its task is named", async () => {
     await assert.rejects(ctxweave.runTask(input, options), { code: "invalid_input", details: { path } });
   }
 });
+
+test("a marker that changes between two reads is named", () => {
+  let reads = 0;
+  const options = {
+    get marker() {
+      return reads++ === 0 ? "…" : [];
+    },
+  };
+  const expected = { code: "invalid_input", details: { path: "options.marker" } };
+  assert.throws(() => ctxweave.truncateText("word ".repeat(50), 9, options), expected);
+});

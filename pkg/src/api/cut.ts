@@ -1,6 +1,7 @@
 /** Cutting and splitting texts by tokens. */
 
 import { callJson, numbersOf } from "../call.js";
+import { guarded } from "../source.js";
 import type { ReadonlyData } from "../types/common.js";
 import { checkedText } from "./checked.js";
 import type { CountOptions } from "./tokens.js";
@@ -58,7 +59,8 @@ export function truncateText(text: string, maxTokens: number, options?: Readonly
   };
   const { head, tail, marked, tokens, truncated } = left;
   if (!truncated) return { text, tokens, truncated, head, tail };
-  const marker = marked ? (options?.marker ?? "") : "";
+  const path = "options.marker";
+  const marker = marked ? checkedText(guarded(path, () => options?.marker ?? ""), path) : "";
   return { text: text.slice(0, head) + marker + text.slice(text.length - tail), tokens, truncated, head, tail };
 }
 
