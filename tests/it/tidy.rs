@@ -495,6 +495,24 @@ fn the_invariants_name_tests_that_exist() {
 
 /// docs/decisions/inlining.md.
 #[test]
+fn pages_are_short() {
+    let lines = |path: &Path| std::fs::read_to_string(path).unwrap().lines().count();
+    let pages: Vec<_> = std::fs::read_dir(root("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut all: Vec<(PathBuf, usize)> = pages
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .map(|path| (path, 250))
+        .collect();
+    assert!(all.len() > 30, "{all:?}");
+    all.extend([(root("ARCHITECTURE.md"), 150), (root("CONTRIBUTING.md"), 120)]);
+    for (path, most) in all {
+        assert!(lines(&path) <= most, "{} has {} lines, of which {most} are enough", path.display(), lines(&path));
+    }
+    let readme = std::fs::read(root("README.md")).unwrap().len();
+    assert!(readme <= 8_192, "README.md has {readme} bytes, of which 8,192 are enough");
+}
+
+#[test]
 fn attributes_for_the_optimizer_have_a_reason() {
     for (file, source) in sources() {
         let code = |attribute: &str| source.lines().any(|line| line.trim() == attribute);
