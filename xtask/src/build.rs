@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::thread::{self, ScopedJoinHandle};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -319,8 +320,10 @@ fn kept_vocabularies(project: &Project) -> PathBuf {
     project.scratch().join("vocab")
 }
 
-/// Makes the vocabulary assets, unless nothing that they depend on has changed.
-fn vocabularies(project: &Project) -> Result<()> {
+/// Makes the vocabulary assets, unless nothing that they depend on has changed. A second thread waits for the first.
+pub fn vocabularies(project: &Project) -> Result<()> {
+    static UNDER_WAY: Mutex<()> = Mutex::new(());
+    let _under_way = UNDER_WAY.lock();
     let dir = kept_vocabularies(project);
     let stamp = project.scratch().join("vocab.stamp");
     let inputs = || -> Result<Inputs> {

@@ -43,6 +43,11 @@ pub fn run(project: &Project, args: &mut Args) -> Result<ExitCode> {
     let mut rows = thread::scope(|scope| {
         let (built, is_built) = mpsc::channel();
         let cargo = scope.spawn(|| {
+            if plan.uses_packages() {
+                // First, because cargo builds one thing at a time: the packages would wait for all that `native` compiles.
+                // The other thread reports a failure.
+                build::vocabularies(project).ok();
+            }
             let mut rows = plan.cargo_suites(project)?;
             if is_built.into_iter().any(|built| built) {
                 rows.extend(suites.run(project, Terminal::held)?);
@@ -88,6 +93,10 @@ impl Plan {
     fn suites(&self) -> impl Iterator<Item = &'static str> {
         let shipped = if self.is_all { SHIPPED_SUITES } else { &[] };
         [CARGO_SUITES, PACKAGE_SUITES, shipped].concat().into_iter()
+    }
+
+    fn uses_packages(&self) -> bool {
+        !self.wanted(&[PACKAGE_SUITES, SHIPPED_SUITES].concat()).is_empty()
     }
 
     /// Those of a list that run.
@@ -141,7 +150,7 @@ impl Plan {
 
     /// The rows of the build, and whether there is something to test.
     fn build_packages(&self, project: &Project) -> Result<(Vec<Row>, bool)> {
-        if self.wanted(&[PACKAGE_SUITES, SHIPPED_SUITES].concat()).is_empty() {
+        if !self.uses_packages() {
             return Ok((Vec::new(), false));
         }
         let built = checks("build", |terminal| self.build(project, terminal), &mut Terminal::direct());
