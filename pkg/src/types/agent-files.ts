@@ -316,7 +316,7 @@ export interface RuleConversion {
   rules: ConvertedRule[];
   /** Changes that concern all rules. */
   changes: RuleChange[];
-  /** Files that are no rules of the source agent. */
+  /** Files that are not rules of the source agent. */
   ignored: string[];
   diagnostics: Diagnostic[];
 }

@@ -72,7 +72,7 @@ export interface FitSettings<Message = unknown> {
   format?: ChatFormat | undefined;
   /** The limit in tokens. No buffer is subtracted. */
   maxTokens?: number | undefined;
-  /** Context window of the model in tokens; the limit is this less `tokenBuffer`. */
+  /** Context window of the model in tokens; the limit is this minus `tokenBuffer`. */
   contextWindow?: number | undefined;
   /** Tokens reserved for the answer. Default 1024; with the window of a `model`, its output limit. */
   tokenBuffer?: number | undefined;
@@ -94,7 +94,7 @@ export interface FitSettings<Message = unknown> {
    * given.
    */
   model?: string | undefined;
-  /** Default `heuristic`. */
+  /** Default: that of `model`, estimated until its vocabulary is loaded; without a model `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer | undefined;
   /**
    * Tool definitions as sent to the provider; they cost tokens. A list, or for the AI SDK also an object with a tool
@@ -428,7 +428,7 @@ export interface SummaryInput<Message = unknown> {
   messages: Message[];
   /** The same as text, each message with its role. */
   text: string;
-  /** Maximum size of the summary; a longer one is cut. */
+  /** Maximum size of the summary in tokens; a longer one is truncated at its end. */
   maxTokens: number;
   /** The summary of earlier messages, which the new one replaces. */
   previousSummary?: string;

@@ -202,7 +202,7 @@ export interface ContextAssemblyRequest {
   warnTokens?: number | undefined;
   /** Number of tokens above which the assembly throws `context_too_long`. */
   maxTokens?: number | undefined;
-  /** Size that the context is cut to. */
+  /** Limit to which the context is cut. */
   budget?: ContextBudget | undefined;
   /** How to count tokens. Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer | undefined;
@@ -214,7 +214,7 @@ export interface ContextBudget {
   maxTokens: number;
   /** Default `truncateMiddle`. With `stopAtLimit` the assembly throws `context_too_long`. */
   truncationStrategy?: "truncateMiddle" | "rollingWindow" | "stopAtLimit" | undefined;
-  /** The text in the place of removed text. Default `\n\n[…]\n\n`. */
+  /** Text that replaces removed text. Default `\n\n[…]\n\n`. */
   truncationMarker?: string | undefined;
 }
 
