@@ -58,7 +58,7 @@ export const chat = command({
     system: text("TEXT", "system prompt; `@FILE` reads a file"),
     ...shorteningOptions,
     state: text("FILE", "continue the last fit: read its state from FILE, then write the new one"),
-    "cut-to": number("PART", "over the limit, cut to this part of it; default 0.75 with `--state`"),
+    "cut-to": number("PART", "over the limit, cut to this fraction of it; default 0.75 with `--state`"),
     "keep-tool-results": count("N", "clear older tool results first, all but N; default 3"),
     "no-edits": flag("never clear tool results"),
     "keep-images": count("N", "remove older images first, all but N"),

@@ -20,7 +20,7 @@ export const folderRules = command({
   options: {
     from: text("NAME", "agent that the rules are written for: `cursor`, `claude-code`, …"),
     to: text("NAME", "agent to write them for"),
-    fallback: choice(["always", "omit"], "what becomes of a rule whose mode the target lacks (default `always`)"),
+    fallback: choice(["always", "omit"], "how to write a rule whose mode the target lacks (default `always`)"),
   },
   examples: [
     {
