@@ -151,7 +151,7 @@ codes! {
         DigestMismatch = "digest_mismatch", "The records before a digest do not match it: some were altered, added or lost. They were imported.";
         DuplicateElement = "duplicate_element", "An element that is allowed once occurs twice; the first is used.";
         DuplicateFile = "duplicate_file", "Two files have the same path; the first is used.";
-        DuplicateStepId = "duplicate_step_id", "Two steps of one task have the same id; their outputs differ by order only.";
+        DuplicateStepId = "duplicate_step_id", "Two steps of one task have the same id; only their order distinguishes their outputs.";
         EdgeMissingOnPath = "edge_missing_on_path", "Two neighbors in an explicit `path` have no edge between them; both were kept.";
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
         EmptyText = "empty_text", "A text is empty, which the provider rejects; it was left out. `path` names its message.";
@@ -166,10 +166,10 @@ codes! {
         ImportIdChanged = "import_id_changed", "Two nodes of a file have the same id, or a node has none; it was given a new one.";
         ImportNotExpressed = "import_not_expressed", "A field of a file has no place in a Loom tree; it stays under `imported`.";
         ImportSecretLeftOut = "import_secret_left_out", "A field of a file looks like a key to a service; it was left out.";
-        ImportTemplateNotEvaluated = "import_template_not_evaluated", "A node of a file is a template, that its program would evaluate; its text was imported unevaluated.";
+        ImportTemplateNotEvaluated = "import_template_not_evaluated", "A node of a file is a template that its program would evaluate; its text was imported unevaluated.";
         ImportTextRewritten = "import_text_rewritten", "A node of a file changes the text before it; it became an edit of the node that it changes.";
         ImportTimeUnreadable = "import_time_unreadable", "A time in a file cannot be read; it counts as absent, and stays under `imported`.";
-        ImportTimeZoneAssumed = "import_time_zone_assumed", "Times in a file have no zone; they were taken to be in that of `utcOffset`.";
+        ImportTimeZoneAssumed = "import_time_zone_assumed", "Times in a file have no zone; the zone of `utcOffset` was assumed.";
         ImportUnsupportedContent = "import_unsupported_content", "A node cannot hold some content of a file; it stays under `imported`, or was skipped, as the message states.";
         ImportVersionUnknown = "import_version_unknown", "A file has an unknown version; it was read as the known one.";
         InvalidRecord = "invalid_record", "A line is not a record of a commit; it was left out.";

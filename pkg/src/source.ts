@@ -167,7 +167,7 @@ export function asBytes(source: unknown, path: string): Uint8Array<ArrayBuffer> 
   if (length === undefined || (length === 0 && getters === ofTypedArray && !canBeRead(source))) {
     // A detached buffer has no views.
     bytesIn(buffer, 0, 0, path);
-    throw unreadable(path, "is out of bounds: its buffer was made smaller; pass a view of what is left");
+    throw unreadable(path, "is out of bounds: its buffer was made smaller; pass a view of the remaining bytes");
   }
   return bytesIn(buffer, getters.byteOffset(source) ?? 0, length, path);
 }
