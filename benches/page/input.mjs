@@ -81,6 +81,7 @@ async function measure([, file, content, shown, scrolls]) {
     await page.waitForTimeout(2500);
     found.typing = await blocked();
     if (scrolls !== ".token-text") {
+      found.letter = Math.min(...(await lettersToResults(page)));
       found.tabs = 0;
       for (const tab of ["Compare", "Cache", "JSON", "Messages"]) {
         await chooseTab(page, tab);
@@ -94,7 +95,7 @@ async function measure([, file, content, shown, scrolls]) {
   return found;
 }
 
-const COLUMNS = ["opened", "opening", "typing", "tabs", "frames"];
+const COLUMNS = ["opened", "opening", "typing", "letter", "tabs", "frames"];
 const rows = [];
 for (const one of CASES.filter(([name]) => !values.only || name.includes(values.only))) {
   const runs = [];
@@ -108,6 +109,34 @@ for (const one of CASES.filter(([name]) => !values.only || name.includes(values.
   rows.push([one[0], cells[0].toFixed(1), ...cells.slice(1)]);
 }
 await site.stop();
+
+/** Milliseconds from a word typed into the first message until the result shows its cost, five times. */
+function lettersToResults(page) {
+  return page.evaluate(async () => {
+    const field = document.querySelector("textarea");
+    const shown = document.querySelector(".result-pane");
+    const times = [];
+    for (let word = 0; word < 5; word++) {
+      const at = field.value.indexOf("how much");
+      field.setRangeText("some more ", at, at);
+      const begun = performance.now();
+      const changed = new Promise((done) => {
+        const before = shown.textContent;
+        const observer = new MutationObserver(() => {
+          if (shown.textContent === before) return;
+          observer.disconnect();
+          done();
+        });
+        observer.observe(shown, { subtree: true, childList: true, characterData: true });
+      });
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      await changed;
+      times.push(Math.round(performance.now() - begun));
+      await new Promise((done) => setTimeout(done, 500));
+    }
+    return times;
+  });
+}
 
 /** Frames per second while an element scrolls by a third of a screen per frame; the best of three seconds. */
 function framesWhileScrolling(page, selector) {
@@ -129,8 +158,8 @@ function framesWhileScrolling(page, selector) {
 }
 
 console.log(
-  "| input | opened or refused, s | blocked while opening, ms | while typing, ms | in other tabs, ms | frames a second |",
+  "| input | opened or refused, s | blocked while opening, ms | while typing, ms | word to result, ms | in other tabs, ms | frames a second |",
 );
-console.log("| --- | --: | --: | --: | --: | --: |");
+console.log("| --- | --: | --: | --: | --: | --: | --: |");
 for (const row of rows) console.log(`| ${row.join(" | ")} |`);
 process.exit(0);

@@ -5,6 +5,7 @@
 
 import { batch, computed, effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Remote } from "comlink";
+import { listChange, withListChange, type ListChange } from "./same.js";
 import { applyEdits, editsBetween, type TextEdit } from "./text-edits.js";
 
 /** Whether this is the worker. */
@@ -18,17 +19,29 @@ interface WithText {
 /** The fields of an object that changed since the last one, and the names of all its fields: others are gone. */
 interface Update<T> {
   changed: Partial<T>;
+  /** Of lists, only the range that changed. */
+  lists: Partial<Record<keyof T, ListChange>>;
   names: readonly (keyof T)[];
 }
 
-function updateOf<T extends object>(before: Partial<T> | undefined, now: T): Update<T> {
+export function updateOf<T extends object>(before: Partial<T> | undefined, now: T): Update<T> {
   const names = Object.keys(now) as (keyof T)[];
-  const changed = names.filter((name) => !before || before[name] !== now[name] || !(name in before));
-  return { changed: Object.fromEntries(changed.map((name) => [name, now[name]])) as Partial<T>, names };
+  const changed: Partial<T> = {};
+  const lists: Update<T>["lists"] = {};
+  for (const name of names) {
+    const [old, next] = [before?.[name], now[name]];
+    if (before && name in before && old === next) continue;
+    if (Array.isArray(old) && Array.isArray(next)) lists[name] = listChange(old, next);
+    else changed[name] = next;
+  }
+  return { changed, lists, names };
 }
 
-function updated<T extends object>(before: T | undefined, { changed, names }: Update<T>): T {
+export function updated<T extends object>(before: T | undefined, { changed, lists, names }: Update<T>): T {
   const all = { ...before, ...changed } as T;
+  for (const [name, change] of Object.entries(lists) as [keyof T, ListChange][])
+    if (change.removed > 0 || change.added.length > 0)
+      all[name] = withListChange(all[name] as unknown[], change) as T[typeof name];
   return Object.fromEntries(names.map((name) => [name, all[name]])) as T;
 }
 
@@ -41,10 +54,7 @@ interface Changes<Inputs> extends Update<Inputs> {
 /** What the worker of a view offers. */
 export interface MirrorWorker<Inputs, Results> {
   /** Computes from new inputs; results are reported if they changed, also later. */
-  compute(
-    changes: Changes<Inputs>,
-    report: (changed: Partial<Results>, names: readonly (keyof Results)[]) => void,
-  ): Promise<void>;
+  compute(changes: Changes<Inputs>, report: (update: Update<Results>) => void): Promise<void>;
   /** Computes something once, from the current inputs. */
   answer(question: string): unknown;
 }
@@ -103,8 +113,8 @@ export function mirror<Inputs extends WithText, Results extends object>(
       [sent, isFirst] = [now, false];
       await worker.compute(
         changes as never,
-        proxy(async (changed: Partial<Results>, names: readonly (keyof Results)[]) => {
-          last = updated(last, { changed, names });
+        proxy(async (update: Update<Results>) => {
+          last = updated(last, update);
           // In another task: to receive results and to show them takes long enough.
           await nextTask();
           if (given.peek() === undefined) return;
@@ -153,10 +163,10 @@ export function mirror<Inputs extends WithText, Results extends object>(
 }
 
 function changesOf<Inputs extends WithText>(before: Inputs | undefined, now: Inputs): Changes<Inputs> {
-  const { changed, names } = updateOf(before, now);
+  const update = updateOf(before, now);
   const edits = before && editsBetween(before.text, now.text);
-  if (edits) delete changed.text;
-  return { changed, names, edits };
+  if (edits) delete update.changed.text;
+  return { ...update, edits };
 }
 
 interface WorkerOptions<Results> {
@@ -185,9 +195,9 @@ export function mirrorWorker<Inputs extends WithText, Results extends object>(
       apply(inputs);
       stop = effect(() => {
         const all = read();
-        const { changed, names } = updateOf(last, all);
+        const { changed, ...rest } = updateOf(last, all);
         last = all;
-        void report(move ? move(changed) : changed, names);
+        void report({ changed: move ? move(changed) : changed, ...rest });
       });
     },
     async answer(question) {

@@ -1,5 +1,5 @@
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
-import { convertMessages, fitMessages } from "ctxweave/chat";
+import { convertMessages } from "ctxweave/chat";
 import type { ChatFormat, CtxweaveError, Diagnostic, FitOptions, FitReport } from "ctxweave/chat";
 import { keepAddress, linkParams, numberIn, paramsOf, wordIn } from "../../shell/route.js";
 import { mirror } from "../../ui/mirror.js";
@@ -7,10 +7,11 @@ import { PersistedDocument } from "../../ui/own.js";
 import { LARGE } from "../../ui/text-parts.js";
 import type { Turns } from "./cache.js";
 import type { Compared, Comparison, Snapshot } from "./compare.js";
-import { countRequest, itemsOf, readMessages, type Item } from "./items.js";
+import { countRequest, itemsOf, type Item } from "./items.js";
 import { applyMarks, keptMarks, NO_MARKS, type Edit, type Marked, type Marks } from "./marks.js";
 import { isExact, knownModel } from "./models.js";
 import { roleOf, textOf, type Read } from "./parts.js";
+import { countChat, fitChat } from "./resident.js";
 import { chatOf, fieldsOf, messagesOf, modelOf, readRequest, requestOf, systemOf } from "./request.js";
 import { SAMPLES } from "./samples.js";
 import { requestAt, type OpenTurns } from "./session.js";
@@ -84,7 +85,9 @@ export const tab = signal<Tab>("window");
 export interface ChatResults {
   given: Given;
   items: Item[];
+  /** Without its rows. */
   shown: Shown | Problem;
+  rows: readonly Row[];
   texts?: Texts | undefined;
   turns?: Turns;
   comparison?: Comparison;
@@ -271,9 +274,8 @@ export const given: ReadonlySignal<Given> = computed(() => {
   const now = parsed.value;
   if (now.kind === "error") return now;
   try {
-    const report = countRequest(now.request, counting.value);
-    const read = readMessages(now.request, { ...counting.value, format: report.format });
-    return { kind: "chat", request: now.request, read, report };
+    const { request, read, report } = countChat(now.request, counting.value);
+    return { kind: "chat", request, read, report };
   } catch (error) {
     return problemOf(error);
   }
@@ -366,17 +368,16 @@ export const fitCall = computed<FitCall | undefined>(() => {
   };
 });
 
-export const outcome = computed<Outcome>(() => {
+export const outcome: ReadonlySignal<Outcome> = computed(() => {
   if (remote.isUsed.value) {
-    const at = remote.results.value?.shown ?? PENDING;
+    const at = shown.value;
     return "kind" in at ? at : (at.problem ?? at.now);
   }
   const now = given.value;
   if (now.kind === "error") return now;
   try {
     const { request, places, firstChanged } = marked.value ?? { request: now.request, places: [] };
-    const call = fitCall.value as { chat: unknown[]; options: FitOptions };
-    const { messages, report } = fitMessages(call.chat, call.options);
+    const { messages, report } = fitChat(request, (fitCall.value as FitCall).options);
     const fitted = requestOf(request, messages);
     const rows = rowsOf(now.read, places, fitted, report, now.report);
     return {
@@ -397,9 +398,15 @@ export interface Shown {
   problem?: Problem;
 }
 
+function remotelyShown(results: ChatResults | undefined): Shown | Problem {
+  if (!results) return PENDING;
+  const { shown: at, rows } = results;
+  return "kind" in at ? at : { ...at, now: { ...at.now, rows } };
+}
+
 /** What the view shows: the result, or, if nothing fits, the request with the user's edits and the reason. */
-export const shown = computed<Shown | Problem>(() => {
-  if (remote.isUsed.value) return remote.results.value?.shown ?? PENDING;
+export const shown: ReadonlySignal<Shown | Problem> = computed(() => {
+  if (remote.isUsed.value) return remotelyShown(remote.results.value);
   const all = given.value;
   const result = outcome.value;
   if (all.kind === "error") return all;

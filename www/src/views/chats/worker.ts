@@ -26,6 +26,7 @@ import {
   type ChatResults,
   type Fitted,
   type Given,
+  type Row,
   type Shown,
 } from "./state.js";
 
@@ -65,11 +66,13 @@ function withRequest(pin: Snapshot): Snapshot {
 const shortGiven = computed(() => shortenedGiven(given.value));
 const shortItems = computed(() => items.value.map(shortened));
 const shortShown = computed(() => shortenedShown(shown.value));
+const shortRows = computed(() => ("kind" in shown.value ? [] : shown.value.now.rows.map(shortenedRow)));
 
 const read = (): ChatResults => ({
   given: shortGiven.value,
   items: shortItems.value,
   shown: shortShown.value,
+  rows: shortRows.value,
   ...(tab.value === "json" ? { texts: texts.value } : {}),
   ...(tab.value === "cache" ? { turns: turns.value } : {}),
   ...(tab.value === "compare" ? { comparison: shortenedComparison() } : {}),
@@ -106,6 +109,8 @@ function shortenedFit(fit: Fitted): Fitted {
     given: withMessages(fit.given, []),
     fitted: [],
     report: numbers(fit.report),
-    rows: fit.rows.map((row) => (row.kind === "message" ? { ...row, text: row.text.slice(0, 421) } : row)),
+    rows: [],
   };
 }
+
+const shortenedRow = (row: Row): Row => (row.kind === "message" ? { ...row, text: row.text.slice(0, 421) } : row);
