@@ -4,7 +4,8 @@ use crate::error::{Code, Error, Result};
 use crate::maps::SortedMap;
 use crate::text::Utf16Offsets;
 pub use crate::tokens::bpe::PIECE;
-use crate::tokens::bpe::{Form, Origins, Rank};
+pub use crate::tokens::bpe::TextToken;
+use crate::tokens::bpe::{Form, Origins, Rank, normalized};
 
 /// The tokens of an exact tokenizer, in addition to their count.
 pub trait Codec {
@@ -34,6 +35,17 @@ pub trait Codec {
 
     /// The special tokens that texts may contain: their text and their id.
     fn specials(&self) -> Vec<(&str, Rank)>;
+
+    /// The added tokens that are found in every text, before it is split into pieces.
+    fn text_tokens(&self) -> &[TextToken] {
+        &[]
+    }
+
+    /// Calls `each` for the parts of a text that are normalized and encoded separately, and for the tokens between
+    /// them, with their ids.
+    fn each_part<'t>(&self, text: &'t str, each: &mut dyn FnMut(&'t str, Option<Rank>)) {
+        each(text, None);
+    }
 
     /// The normal form that texts are converted to first.
     fn form(&self) -> Option<Form> {
@@ -77,6 +89,15 @@ impl Specials {
             }
         }
         Self { tokens, first, lengths }
+    }
+
+    /// The special tokens of a codec that `is_allowed`, next to the tokens that are found in every text: of those that
+    /// begin at the same place the longest wins.
+    pub fn allowed(codec: &dyn Codec, is_allowed: &dyn Fn(&str) -> bool) -> Self {
+        let found = codec.text_tokens().iter().filter(|token| !token.normalized);
+        let found = found.map(|token| (token.text.as_str(), token.id));
+        let specials = codec.specials().into_iter().filter(|(text, _)| is_allowed(text));
+        found.chain(specials).map(|(text, id)| (text.to_owned(), id)).collect()
     }
 }
 
@@ -141,6 +162,10 @@ pub fn decode(codec: &dyn Codec, tokens: &[Rank]) -> Result<Vec<u8>> {
     loop {
         let done = codec.append_tokens(rest, &mut bytes);
         let Some((token, after)) = rest.get(done..).and_then(<[Rank]>::split_first) else { return Ok(bytes) };
+        if codec.append_token(*token, &mut bytes) {
+            rest = after;
+            continue;
+        }
         let specials = specials.get_or_insert_with(|| codec.specials());
         let Some((special, _)) = specials.iter().find(|(_, number)| number == token) else {
             let index = tokens.len().saturating_sub(after.len()).saturating_sub(1);
@@ -199,14 +224,22 @@ pub fn spans(codec: &dyn Codec, text: &str, specials: &Specials) -> Spans {
 /// Calls `each` with the end of each token of a text, in bytes, and whether it lies between two characters; if not, the
 /// end is the begin of that character.
 pub(crate) fn each_end(codec: &dyn Codec, text: &str, tokens: &[Rank], mut each: impl FnMut(usize, bool)) {
-    let mut origins = Origins::new(text, codec.form());
-    let (mut token, mut end) = (Vec::new(), 0_usize);
-    for &id in tokens {
-        token.clear();
-        codec.append_token(id, &mut token);
-        end += token.len();
-        let (at, is_exact) = origins.at(end);
-        let whole = text.floor_char_boundary(at);
-        each(whole, is_exact && whole == at);
-    }
+    let (mut rest, mut token, mut from) = (tokens.iter(), Vec::new(), 0_usize);
+    codec.each_part(text, &mut |part, found| {
+        let mut origins = Origins::new(part, codec.form());
+        let (mut end, len) = (0_usize, normalized(part, codec.form()).len());
+        while found.is_none() && end < len {
+            let Some(&id) = rest.next() else { return };
+            token.clear();
+            codec.append_token(id, &mut token);
+            end += token.len();
+            let (at, is_exact) = origins.at(end);
+            let whole = part.floor_char_boundary(at);
+            each(from + whole, is_exact && whole == at);
+        }
+        from += part.len();
+        if found.is_some() && rest.next().is_some() {
+            each(from, true);
+        }
+    });
 }

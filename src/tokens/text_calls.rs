@@ -5,7 +5,6 @@ use std::rc::Rc;
 use crate::call::{CallContext, Response, SmallResult};
 use crate::error::Result;
 use crate::json::{Object, Value, unknown_value};
-use crate::maps::SortedMap;
 use crate::tokens::Counter;
 use crate::tokens::bpe::Rank;
 use crate::tokens::calibrate;
@@ -47,24 +46,24 @@ fn specials(options: Option<Object<'_>>, codec: &dyn Codec) -> Result<Specials> 
     let Some(allowed) = options.map(|options| options.get("allowedSpecial")).transpose()?.flatten() else {
         return Ok(Specials::default());
     };
-    let all = codec.specials();
-    let mut specials = SortedMap::new();
     if allowed.is_string("all") {
-        for (text, special) in all {
-            specials.insert(text.to_owned(), special);
-        }
-        return Ok(Specials::of(specials));
+        return Ok(Specials::allowed(codec, &|_| true));
     }
+    let all = codec.specials();
+    let mut names = Vec::new();
     for name in allowed.list("\"all\" or a list of special tokens")? {
         let text = name.text()?;
-        let Some((_, special)) = all.iter().find(|(known, _)| *known == text) else {
+        // Naming a token that is found in every text is a no-op.
+        let is_known =
+            all.iter().any(|(known, _)| *known == text) || codec.text_tokens().iter().any(|token| token.text == text);
+        if !is_known {
             // A tokenizer may have a thousand of them.
             let known: Vec<&str> = all.iter().map(|(known, _)| *known).take(MAX_LISTED_SPECIALS).collect();
             return Err(unknown_value(&format!("`{}`", name.path()), &text, &known).with("path", name.path()));
-        };
-        specials.insert(text.into_owned(), *special);
+        }
+        names.push(text);
     }
-    Ok(Specials::of(specials))
+    Ok(Specials::allowed(codec, &|text| names.iter().any(|name| name == text)))
 }
 
 /// Maximum number of special tokens that an error lists.

@@ -8,6 +8,7 @@
     reason = "a test that panics has failed; the lints are lifted in test functions but not in what they call"
 )]
 
+mod added;
 pub(crate) mod generate;
 pub(crate) mod open;
 

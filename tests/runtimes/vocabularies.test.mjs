@@ -67,9 +67,12 @@ test("a tokenizer.json becomes a vocabulary under a custom name", () => {
         return true;
       },
     );
+    // An added token that is not special is found in every text.
+    assert.deepEqual([...flavor.encodeTokens("the<think>abc<thin", options)], [257, 300, 261, 60, 256, 105, 110]);
+    assert.equal(flavor.countTokens("the<think>abc", options), 3);
     const counter = new flavor.TokenCounter(options);
-    for (const delta of ["th", "e th", "e e", "\u0301", " x"]) counter.append(delta);
-    assert.equal(counter.count, flavor.countTokens("the the e\u0301 x", options));
+    for (const delta of ["th", "e th", "e e", "\u0301", " <th", "ink", "> x"]) counter.append(delta);
+    assert.equal(counter.count, flavor.countTokens("the the e\u0301 <think> x", options));
     counter.free();
     const other = ctxweave.vocabularyOf({ ...file, normalizer: null });
     assert.throws(() => flavor.loadVocabulary("mine", other), { code: "invalid_vocabulary" });

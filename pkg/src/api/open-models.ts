@@ -16,8 +16,9 @@ export interface TokenizerJson {
  * Converts a `tokenizer.json` of Hugging Face (text, bytes or parsed) into a vocabulary asset for `loadVocabulary`,
  * under a name of your choice. The asset can be stored; it has a tenth to a fifth of the size.
  *
- * The model must be byte-level byte pair encoding with a known pattern; docs/vocabularies.md lists them. Added tokens
- * become special tokens. The `post_processor` is ignored.
+ * The model must be byte-level byte pair encoding with a known pattern; docs/vocabularies.md lists them. Special added
+ * tokens become special tokens; other added tokens, such as `<think>` or a run of white space, are recognized in every
+ * text. The `post_processor` is ignored.
  *
  * @throws {CtxweaveError} `invalid_input` with the path in the file if it is malformed or cannot be converted, like a
  *   SentencePiece tokenizer; `invalid_vocabulary` if its merges cannot be counted exactly

@@ -22,7 +22,7 @@ export interface TokenOptions {
 export interface EncodeOptions extends TokenOptions {
   /**
    * Special tokens, such as `<|endoftext|>`, to encode as such: all of the vocabulary's, or those listed. All others
-   * are plain text. Default none.
+   * are plain text. Default none. Added tokens that are not special are recognized without it.
    */
   allowedSpecial?: "all" | readonly string[] | undefined;
 }

@@ -5,11 +5,19 @@
 //! - the number of literals, then per literal its rank (four bytes), its kind, its length (two bytes) and its bytes.
 //!   Kind 0: a token that merges in an order other than that of the ranks; 1: a token that no merge makes and that
 //!   counts only as a whole piece; 2: a token that is only decoded;
-//! - the number of special tokens, then per token its id (four bytes), its kind, its length (two bytes) and its text.
-//!   Kind 0: a token that texts may contain; 1: a token that is only decoded.
+//! - the number of added tokens, then per token its id (four bytes), its kind, its length (two bytes) and its text.
+//!   Kind 0: a special token that texts may contain; 1: a token that is only decoded; [`FOUND`]: a token that is found
+//!   in every text; [`FOUND_NORMALIZED`]: one that is found in the normal form of every text. Assets with a token of the
+//!   last two kinds have a version of their own.
 
+use super::text_tokens::TextToken;
 use super::token_table::{NONE, Rank, SHORT, TokenTable};
 use crate::maps::SortedMap;
+
+/// The kind of an added token that is found in every text.
+pub(super) const FOUND: u8 = 2;
+/// The kind of an added token that is found in the normal form of every text.
+pub(super) const FOUND_NORMALIZED: u8 = 3;
 
 /// A token that is spelled out because no two lower tokens make it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +43,9 @@ pub(super) struct AddedTokens<'a> {
     pub(super) ids: Ids,
     pub(super) literals: Vec<Literal<'a>>,
     pub(super) specials: Vec<(String, Rank)>,
-    /// Special tokens that are only decoded.
+    /// Tokens that are found in every text.
+    pub(super) found: Vec<TextToken>,
+    /// Tokens that no merge makes and that are not special: they are decoded only here.
     pub(super) decoded: Vec<(Rank, Vec<u8>)>,
 }
 
@@ -73,7 +83,13 @@ pub(super) fn read(bytes: &[u8], tokens: usize) -> Option<AddedTokens<'_>> {
         match entry(&mut rest)? {
             (_, _, []) => return None,
             (id, 0, text) => more.specials.push((str::from_utf8(text).ok()?.to_owned(), id)),
-            (id, _, text) => more.decoded.push((id, text.to_owned())),
+            (id, kind, text) => {
+                if matches!(kind, FOUND | FOUND_NORMALIZED) {
+                    let found = str::from_utf8(text).ok()?.to_owned();
+                    more.found.push(TextToken { text: found, id, normalized: kind == FOUND_NORMALIZED });
+                }
+                more.decoded.push((id, text.to_owned()));
+            }
         }
     }
     rest.is_empty().then_some(more)
@@ -94,14 +110,14 @@ fn entry<'a>(rest: &mut &'a [u8]) -> Option<(u32, u8, &'a [u8])> {
 }
 
 /// Writes the format that [`read`] reads.
-pub(super) fn write(ids: &[Rank], literals: &[Literal<'_>], specials: &[(Rank, u8, Vec<u8>)]) -> Vec<u8> {
+pub(super) fn write(ids: &[Rank], literals: &[Literal<'_>], added: &[(Rank, u8, Vec<u8>)]) -> Vec<u8> {
     let mut runs: Vec<(Rank, Rank)> = Vec::new();
     for (rank, &id) in (0..).zip(ids) {
         if runs.last().is_none_or(|&(first, first_id)| id.wrapping_sub(first_id) != rank - first) {
             runs.push((rank, id));
         }
     }
-    if runs == [(0, 0)] && literals.is_empty() && specials.is_empty() {
+    if runs == [(0, 0)] && literals.is_empty() && added.is_empty() {
         return Vec::new();
     }
     let mut bytes = Vec::new();
@@ -116,8 +132,8 @@ pub(super) fn write(ids: &[Rank], literals: &[Literal<'_>], specials: &[(Rank, u
     for literal in literals {
         append(&mut bytes, literal.rank, literal.kind as u8, literal.text);
     }
-    bytes.extend((specials.len() as u32).to_le_bytes());
-    for (id, kind, text) in specials {
+    bytes.extend((added.len() as u32).to_le_bytes());
+    for (id, kind, text) in added {
         append(&mut bytes, *id, *kind, text);
     }
     bytes

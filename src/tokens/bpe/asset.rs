@@ -3,7 +3,7 @@
 //! | bytes | |
 //! |---|---|
 //! | 0..4 | `CTXV` |
-//! | 4..8 | format version, 4 |
+//! | 4..8 | format version, 4; 5 if every text may contain added tokens |
 //! | 8..24 | name of the encoding, padded with zeros; all zeros if made of a `tokenizer.json` |
 //! | 24..28 | number of tokens, n |
 //! | 28..32 | total bytes of the tokens of more than eight bytes |
@@ -31,6 +31,8 @@ use crate::error::{Code, Error, Result};
 
 const MAGIC: &[u8; 4] = b"CTXV";
 const VERSION: u32 = 4;
+/// The version of assets with added tokens that every text may contain.
+const VERSION_WITH_TEXT_TOKENS: u32 = 5;
 const NAME: std::ops::Range<usize> = 8..24;
 const CHECKSUM: std::ops::Range<usize> = 32..40;
 const SPLITTER: usize = 40;
@@ -78,7 +80,7 @@ impl<'a> Asset<'a> {
         if asset.get(..4) != Some(MAGIC) {
             return Err(invalid(name, "it is not a vocabulary asset"));
         }
-        if number(4) != VERSION {
+        if !matches!(number(4), VERSION | VERSION_WITH_TEXT_TOKENS) {
             return Err(invalid(name, "it is for another version of ctxweave"));
         }
         let encoding = Encoding::from_name(name);
@@ -165,16 +167,18 @@ pub(super) struct Contents<'c> {
     pub(super) merges: &'c [(Rank, Rank)],
     /// Total bytes of the tokens of more than eight bytes.
     pub(super) longer_bytes: usize,
+    /// Whether there are added tokens that every text may contain.
+    pub(super) has_text_tokens: bool,
     pub(super) more: &'c [u8],
 }
 
 /// Writes an asset.
 pub(super) fn write(contents: &Contents<'_>) -> Vec<u8> {
-    let &Contents { name, splitter, form, bytes, merges, longer_bytes, more } = contents;
+    let &Contents { name, splitter, form, bytes, merges, longer_bytes, has_text_tokens, more } = contents;
     debug_assert!(longer_bytes < MAX_LONGER_BYTES && MAX_TOKEN_BYTES < MAX_LONGER_BYTES);
     let mut asset = Vec::with_capacity(HEADER + BYTES + merges.len() * PLANES + more.len());
     asset.extend(MAGIC);
-    asset.extend(VERSION.to_le_bytes());
+    asset.extend(if has_text_tokens { VERSION_WITH_TEXT_TOKENS } else { VERSION }.to_le_bytes());
     asset.extend(padded(name));
     asset.extend(((BYTES + merges.len()) as u32).to_le_bytes());
     asset.extend((longer_bytes as u32).to_le_bytes());

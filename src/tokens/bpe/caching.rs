@@ -6,6 +6,7 @@ use super::Rank;
 use super::merge_cache::MergeCache;
 use super::normalize::Form;
 use super::scratch::Scratch;
+use super::text_tokens::TextToken;
 use super::vocabulary::{Vocabulary, saturate, up_to};
 use crate::tokens::Counter;
 use crate::tokens::IncrementalCount;
@@ -79,7 +80,8 @@ impl Codec for CachingCounter {
     }
 
     fn token_ends(&self, text: &str, max_tokens: usize) -> Option<Vec<usize>> {
-        // The pieces are unknown if texts are normalized or some tokens count only as whole pieces.
+        // The pieces are unknown if texts are normalized, contain added tokens, or some tokens count only as whole
+        // pieces.
         if !self.vocabulary.is_plain() {
             return None;
         }
@@ -102,6 +104,17 @@ impl Codec for CachingCounter {
 
     fn specials(&self) -> Vec<(&str, Rank)> {
         self.vocabulary.specials().iter().map(|(text, number)| (text.as_str(), *number)).collect()
+    }
+
+    fn text_tokens(&self) -> &[TextToken] {
+        self.vocabulary.more.text_tokens.as_ref().map_or(&[], |tokens| &tokens.listed)
+    }
+
+    fn each_part<'t>(&self, text: &'t str, each: &mut dyn FnMut(&'t str, Option<Rank>)) {
+        match &self.vocabulary.more.text_tokens {
+            None => each(text, None),
+            Some(tokens) => tokens.each_original_part(text, each),
+        }
     }
 
     fn form(&self) -> Option<Form> {

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::added_tokens::LiteralKind;
+use super::added_tokens::{FOUND, FOUND_NORMALIZED, LiteralKind};
 use super::asset::BYTES;
-use super::normalize::Form;
+use super::normalize::{self, Form};
 use super::pack::{Plan, pack_plan};
 use super::splitter::Splitter;
 use super::token_table::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, TokenTable};
@@ -23,8 +23,8 @@ fn refused(value: Value<'_>, what: fmt::Arguments<'_>) -> Error {
 /// OpenAI's.
 ///
 /// The file has to be byte-level byte pair encoding with one of the known patterns (docs/vocabularies.md lists them).
-/// Tokens that are added to the model, special or not, are special tokens of the vocabulary: they are recognized only
-/// if the caller allows them. Text that `post_processor` adds is not part of it.
+/// Special tokens that are added to the model are recognized only if the caller allows them, other added tokens in every
+/// text. Text that `post_processor` adds is not part of it.
 ///
 /// # Errors
 /// [`Code::InvalidInput`](crate::Code::InvalidInput) with `path` for an invalid file and for a tokenizer that cannot be
@@ -39,8 +39,8 @@ pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
     check_model(model)?;
     let form = file.read("normalizer", form_of)?.flatten();
     let splitter = splitter_of(file)?;
-    let mut specials = Specials::read(file)?;
-    let vocab = Vocab::read(model, &mut specials)?;
+    let mut added = AddedList::read(file, form)?;
+    let vocab = Vocab::read(model, &mut added)?;
     let ignores_merges = model.bool("ignore_merges")?.unwrap_or(false);
 
     let mut ranks = Ranks::of_bytes(&vocab, model)?;
@@ -84,7 +84,7 @@ pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
         tokens: &tokens,
         made,
         ids: &ids,
-        specials: &specials.listed,
+        added: &added.listed,
         others: Some(if ignores_merges { LiteralKind::Whole } else { LiteralKind::Decoded }),
         listed: &is_listed,
     })
@@ -201,38 +201,52 @@ fn splitter_of(file: Object<'_>) -> Result<Splitter> {
     }
 }
 
-/// The tokens that are added to the model.
-struct Specials {
+/// The tokens that are added to the model, with their ids and kinds.
+struct AddedList {
     listed: Vec<(Rank, u8, Vec<u8>)>,
 }
 
-impl Specials {
-    fn read(file: Object<'_>) -> Result<Self> {
+impl AddedList {
+    fn read(file: Object<'_>, form: Option<Form>) -> Result<Self> {
         let mut listed = Vec::new();
         for added in file.read("added_tokens", |added| added.list("a list of tokens"))?.into_iter().flatten() {
             let added = added.object("a token, an object")?;
             let (id, content) = (added.need("id")?.whole(u32::MAX)?, added.need("content")?);
             let text = content.text()?;
-            if text.chars().all(is_whitespace) {
-                let what =
-                    format_args!("is white space that every text may contain as a token, which is not supported");
-                return Err(refused(content, what));
+            let special = added.bool("special")?.unwrap_or(false);
+            if text.is_empty() || special && text.chars().all(is_whitespace) {
+                return Err(refused(content, format_args!("is a special token without a visible character")));
             }
             if text.len() > usize::from(u16::MAX) {
                 return Err(refused(content, format_args!("is too long")));
             }
-            // Tokens that take adjacent white space along, or only match whole words, are only decoded.
+            // Special tokens that take adjacent white space along, or only match whole words, are only decoded.
             let mut decoded = false;
             for name in ["lstrip", "rstrip", "single_word"] {
-                decoded |= added.bool(name)?.unwrap_or(false);
+                if !added.bool(name)?.unwrap_or(false) {
+                    continue;
+                }
+                if !special {
+                    let what = format_args!("has `{name}`, which is not supported for a token that is not special");
+                    return Err(refused(added.value(), what));
+                }
+                decoded = true;
             }
-            listed.push((id, u8::from(decoded), text.into_owned().into_bytes()));
+            let normalized = added.bool("normalized")?.unwrap_or(!special);
+            let (kind, text) = match (special, normalized) {
+                (true, _) => (u8::from(decoded), text),
+                (false, false) => (FOUND, text),
+                (false, true) => (FOUND_NORMALIZED, Cow::Owned(normalize::normalized(&text, form).into_owned())),
+            };
+            listed.push((id, kind, text.into_owned().into_bytes()));
         }
         Ok(Self { listed })
     }
 
-    fn has(&self, id: Rank, text: &str) -> bool {
-        self.listed.iter().any(|(known, _, content)| *known == id && content == text.as_bytes())
+    /// Whether a token of the model is also an added one; `special` if a special one.
+    fn has(&self, id: Rank, text: &str, special: bool) -> bool {
+        let of_kind = |kind: u8| !(special && matches!(kind, FOUND | FOUND_NORMALIZED));
+        self.listed.iter().any(|(known, kind, content)| *known == id && of_kind(*kind) && content == text.as_bytes())
     }
 }
 
@@ -243,22 +257,26 @@ struct Vocab {
 }
 
 impl Vocab {
-    fn read(model: Object<'_>, specials: &mut Specials) -> Result<Self> {
+    fn read(model: Object<'_>, added: &mut AddedList) -> Result<Self> {
         let vocab = model.need("vocab")?.object("tokens and their ids, an object")?;
         let mut tokens = Vec::with_capacity(vocab.len());
         for (key, value) in vocab.entries() {
             let (text, id) = (key.text()?, value.whole(u32::MAX)?);
-            if specials.has(id, &text) {
+            // Merges may also make a token that is found in every text.
+            if added.has(id, &text, true) {
                 continue;
             }
             let token = bytes_of(&text).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN_BYTES);
             let Some(token) = token else {
+                if added.has(id, &text, false) {
+                    continue;
+                }
                 let what = format_args!("is a token that is not byte-level or has more than {MAX_TOKEN_BYTES} bytes");
                 return Err(refused(value, what));
             };
             if token.len() > 1 && token.contains(&0xff) {
                 // No text contains it.
-                specials.listed.push((id, 1, token));
+                added.listed.push((id, 1, token));
             } else {
                 tokens.push((token, id));
             }

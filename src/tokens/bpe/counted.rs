@@ -9,16 +9,18 @@ pub(super) const MIN_RECHECKED_TOKENS: usize = 2;
 /// How far a text was counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counted {
-    /// Offset of the last two pieces, and the number of tokens before them.
+    /// Offset of the last pieces, which more text may change, and the number of tokens before them.
     pub(super) end: (usize, u64),
     /// The long pieces among these two.
     pub(super) long: [LongPiece; 2],
     /// All characters before this offset are known to be in the normal form of the vocabulary.
     pub(super) fixed: usize,
+    /// No added token begins between the begin of the last pieces and this offset.
+    pub(super) searched: usize,
 }
 
 impl Counted {
-    /// Drops the text before the last two pieces from the state; returns its length in bytes.
+    /// Drops the text before the last pieces from the state; returns its length in bytes.
     pub(crate) fn invalidate(&mut self) -> usize {
         let (bytes, tokens) = self.end;
         if bytes == 0 {
@@ -31,9 +33,8 @@ impl Counted {
                 None => LongPiece::default(),
             };
         }
-        {
-            self.fixed = self.fixed.saturating_sub(bytes);
-        }
+        self.fixed = self.fixed.saturating_sub(bytes);
+        self.searched = self.searched.saturating_sub(bytes);
         bytes
     }
 }

@@ -45,14 +45,27 @@ impl Vocabulary {
         ends: Option<&mut Vec<usize>>,
         scratch: &mut Scratch,
     ) {
-        let text = self.normalized(text);
-        let (bytes, before) = (text.as_bytes(), tokens.len());
-        tokens.reserve((bytes.len() / 4).saturating_add(1).min(max_tokens));
-        scratch.cache.size_for(bytes.len());
+        tokens.reserve((text.len() / 4).saturating_add(1).min(max_tokens));
         let mut encoded = Encoded { tokens, ends };
-        with_pattern!(self.splitter(), P => self.encode_pieces::<P>(bytes, max_tokens, &mut encoded, scratch));
+        match &self.more.text_tokens {
+            None => self.encode_normal(&self.normalized(text), max_tokens, &mut encoded, scratch),
+            Some(tokens) => tokens.each_part(text, self.more.form, |(part, token)| {
+                match token {
+                    Some(token) => encoded.tokens.push(token),
+                    None => self.encode_normal(part, max_tokens, &mut encoded, scratch),
+                }
+                encoded.tokens.len() < max_tokens
+            }),
+        }
         scratch.shrink();
-        self.more.ids.number(tokens.get_mut(before..).unwrap_or_default());
+    }
+
+    /// Appends the tokens of a normalized text without added tokens.
+    fn encode_normal(&self, text: &str, max_tokens: usize, encoded: &mut Encoded<'_>, scratch: &mut Scratch) {
+        let (bytes, before) = (text.as_bytes(), encoded.tokens.len());
+        scratch.cache.size_for(bytes.len());
+        with_pattern!(self.splitter(), P => self.encode_pieces::<P>(bytes, max_tokens, encoded, scratch));
+        self.more.ids.number(encoded.tokens.get_mut(before..).unwrap_or_default());
     }
 
     fn encode_pieces<P: Pattern>(

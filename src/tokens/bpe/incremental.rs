@@ -5,15 +5,19 @@
 //! without a space, is not even scanned again: the classes of its last characters determine which characters extend it
 //! ([`Splitter::continues_with`]), and only its last tokens are encoded again, together with the new text. From the
 //! first token that both encodings have in common, the later one is valid (docs/decisions/exact-counting.md, windows).
+//!
+//! More text can also complete an added token that begins near the end of the text. So counting resumes only at places
+//! from which no added token reaches the end.
 
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
 use super::counted::{Counted, LongPiece, MIN_RECHECKED_TOKENS};
 use super::joins;
 use super::merge::meet;
-use super::normalize::Origins;
+use super::normalize::{Form, Origins};
 use super::scratch::Scratch;
 use super::split::LETTER;
 use super::splitter::{Kind, Splitter};
+use super::text_tokens::TextPart;
 use super::vocabulary::Vocabulary;
 
 /// Pieces of more bytes are long.
@@ -22,47 +26,112 @@ const LONG: usize = 256;
 impl Vocabulary {
     /// Counts a text that begins with the one that was counted with `counted` before.
     pub(super) fn count_incremental(&self, text: &str, counted: &mut Counted, scratch: &mut Scratch) -> u64 {
+        let tokens = self.more.text_tokens.as_ref();
         if let Some(form) = self.more.form {
             let new = text.get(counted.fixed..).unwrap_or_default();
             if !new.chars().all(|c| form.fixes(c)) {
-                return self.count_normalized(text, counted, scratch);
+                return self.count_parts(text, counted, scratch);
             }
-            counted.fixed = text.len();
         }
-        let bytes = text.as_bytes();
+        if tokens.is_some_and(|tokens| tokens.is_in(text, counted.searched)) {
+            return self.count_parts(text, counted, scratch);
+        }
+        let (bytes, reach) = (text.as_bytes(), self.reach());
+        counted.fixed = bytes.len();
+        counted.searched = counted.searched.max(bytes.len().saturating_sub(reach));
         scratch.cache.size_for(bytes.len().saturating_sub(counted.end.0));
         let (mut last, mut here) = (counted.end, counted.end);
         while here.0 < bytes.len() {
-            (counted.end, last) = (last, here);
-            here = self.count_next(bytes, here, &mut counted.long, scratch);
+            let next = self.count_next(bytes, here, &mut counted.long, scratch);
+            if next.0.saturating_add(reach) <= bytes.len() {
+                counted.end = last;
+            }
+            (last, here) = (here, next);
         }
         scratch.shrink();
         here.1
     }
 
-    /// [`Self::count_incremental`] for texts whose end may have to be normalized. It resumes only at a piece that
-    /// begins with a character that normalization leaves unchanged, whatever precedes it.
-    fn count_normalized(&self, text: &str, counted: &mut Counted, scratch: &mut Scratch) -> u64 {
-        let Some((form, rest)) = self.more.form.zip(text.get(counted.end.0..)) else { return counted.end.1 };
-        let normal = self.normalized(rest);
-        let bytes = normal.as_bytes();
-        scratch.cache.size_for(bytes.len());
-        let mut origins = Origins::new(rest, Some(form));
-        let (mut last, mut here) = ((0, counted.end.1), (0, counted.end.1));
-        let mut end = last;
-        while here.0 < bytes.len() {
-            let (place, is_exact) = origins.at(last.0);
-            if is_exact && rest.get(place..).is_some_and(|rest| rest.starts_with(|c| form.fixes(c))) {
-                end = (place, last.1);
+    /// The number of bytes at the end of a text within which an added token may begin that more text completes.
+    fn reach(&self) -> usize {
+        self.more.text_tokens.as_ref().map_or(0, |tokens| tokens.reach)
+    }
+
+    /// [`Self::count_incremental`] for texts whose end has added tokens or may have to be normalized.
+    fn count_parts(&self, text: &str, counted: &mut Counted, scratch: &mut Scratch) -> u64 {
+        let rest = text.get(counted.end.0..).unwrap_or_default();
+        let mut segments = Segments { rest, from: 0, count: counted.end.1, resume: (0, counted.end.1) };
+        match &self.more.text_tokens {
+            None => self.count_segment(rest, &mut segments, scratch),
+            Some(tokens) => {
+                for (part, token) in tokens.original_parts(rest) {
+                    if token.is_none() {
+                        self.count_segment(part, &mut segments, scratch);
+                    }
+                    segments.from += part.len();
+                    if token.is_some() {
+                        segments.count += 1;
+                        segments.resume_at(segments.from, segments.count, tokens.reach);
+                    }
+                }
             }
-            last = here;
-            here = self.count_next(bytes, here, &mut [LongPiece::default(); 2], scratch);
         }
-        counted.end = (counted.end.0 + end.0, end.1);
-        counted.fixed = counted.end.0;
+        let (place, tokens) = segments.resume;
+        counted.end = (counted.end.0 + place, tokens);
+        (counted.fixed, counted.searched) = (counted.end.0, counted.end.0);
         counted.long = Default::default();
         scratch.shrink();
-        here.1
+        segments.count
+    }
+
+    /// Counts the text between two added tokens of the original text. Counting resumes only at a piece that begins with
+    /// a character that normalization leaves unchanged, whatever precedes it.
+    fn count_segment(&self, part: &str, segments: &mut Segments<'_>, scratch: &mut Scratch) {
+        let form = self.more.form;
+        let normal = self.normalized(part);
+        // The beginning of the normalized text that later text leaves unchanged.
+        let mut settled = usize::MAX;
+        if self.more.text_tokens.is_some() {
+            let is_last = segments.from + part.len() == segments.rest.len();
+            let begins = |&(_, c): &(usize, char)| form.is_some_and(|form| form.fixes(c));
+            let stable = match form {
+                Some(_) if is_last => {
+                    let end = part.char_indices().rev().find(begins).map_or(0, |(at, _)| at);
+                    self.normalized(part.get(..end).unwrap_or_default()).len()
+                }
+                _ => normal.len(),
+            };
+            settled = stable.saturating_sub(self.reach().saturating_mul(Form::max_bytes_per_byte(form)));
+        }
+        scratch.cache.size_for(normal.len());
+        let mut origins = Origins::new(part, form);
+        let mut resume = |segments: &mut Segments<'_>, at: usize, count: u64| {
+            let (place, is_exact) = origins.at(at);
+            let begins = |rest: &str| form.is_none_or(|form| rest.starts_with(|c| form.fixes(c)));
+            if is_exact && part.get(place..).is_some_and(begins) {
+                segments.resume_at(segments.from + place, count, self.reach());
+            }
+        };
+        let mut from = 0;
+        let mut count_part = |(part, token): TextPart<'_>| {
+            let (mut last, mut here) = ((0, segments.count), (0, segments.count));
+            while token.is_none() && here.0 < part.len() {
+                let next = self.count_next(part.as_bytes(), here, &mut [LongPiece::default(); 2], scratch);
+                if from + next.0 <= settled {
+                    resume(segments, from + last.0, last.1);
+                }
+                (last, here) = (here, next);
+            }
+            segments.count = here.1 + u64::from(token.is_some());
+            from += part.len();
+            if token.is_some() && from <= settled {
+                resume(segments, from, segments.count);
+            }
+        };
+        match &self.more.text_tokens {
+            None => count_part((&normal, None)),
+            Some(tokens) => tokens.normalized_parts(&normal).for_each(count_part),
+        }
     }
 
     /// Counts the next piece.
@@ -185,6 +254,25 @@ impl Vocabulary {
         });
         if let Some(byte) = byte {
             runs.learn(byte, bounds);
+        }
+    }
+}
+
+/// The progress of a count by parts.
+struct Segments<'t> {
+    /// The text that is counted, in bytes the begin of the current part, and the number of tokens before it.
+    rest: &'t str,
+    from: usize,
+    count: u64,
+    /// Where the next count can resume, and the number of tokens before.
+    resume: (usize, u64),
+}
+
+impl Segments<'_> {
+    /// Resumes at this offset, unless an added token may begin before it and end after it in a longer text.
+    fn resume_at(&mut self, place: usize, count: u64, reach: usize) {
+        if place.saturating_add(reach) <= self.rest.len() {
+            self.resume = (place, count);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Exact counts: byte pair encoding as in tiktoken, for OpenAI's encodings and for vocabularies of the same kind.
 //!
-//! A text is normalized as the vocabulary requires (`normalize`) and split into pieces by its pattern (`splitter`,
-//! `split`, `class`). Most pieces are one token (`token_table`). The others fall apart at boundaries that no token
+//! Added tokens that every text may contain are found first (`text_tokens`). The text between them is normalized as the
+//! vocabulary requires (`normalize`) and split into pieces by its pattern (`splitter`, `split`, `class`). Most pieces are one token (`token_table`). The others fall apart at boundaries that no token
 //! crosses (`joins`), and the rest merges (`merge`). Merged texts are cached (`merge_cache`, `caching`), and the
 //! buffers of merging are reused (`scratch`). The tables are built (`build`) from a compact asset (`asset`,
 //! `added_tokens`). Assets are made with every condition checked that the engine relies on (`pack`), also from a
@@ -35,6 +35,7 @@ mod runs;
 mod scratch;
 mod split;
 mod splitter;
+mod text_tokens;
 mod token_table;
 mod vocabulary;
 
@@ -47,9 +48,10 @@ pub use encoding::Encoding;
 pub(crate) use foreign::ForeignMerges;
 pub(crate) use merge::meet;
 pub use normalize::Form;
-pub(crate) use normalize::Origins;
+pub(crate) use normalize::{Origins, normalized};
 pub use pack::pack;
 pub use split::Pieces;
 pub use splitter::Splitter;
+pub use text_tokens::TextToken;
 pub use token_table::{PIECE, Rank};
 pub use vocabulary::Vocabulary;

@@ -1,7 +1,7 @@
 //! Makes an asset from the tokens, and checks every condition that the engine relies on.
 
 use super::Encoding;
-use super::added_tokens::{self, Literal, LiteralKind};
+use super::added_tokens::{self, FOUND, FOUND_NORMALIZED, Literal, LiteralKind};
 use super::asset::{self, BYTES, Contents, invalid};
 use super::joins::width;
 use super::merge::Parts;
@@ -32,7 +32,7 @@ pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
         tokens,
         made: tokens.len(),
         ids: &ids,
-        specials: &[],
+        added: &[],
         others: None,
         listed: &|_, _| true,
     })
@@ -50,8 +50,8 @@ pub(super) struct Plan<'p> {
     pub(super) made: usize,
     /// Their ids.
     pub(super) ids: &'p [Rank],
-    /// Special tokens, each with its id and whether it is only decoded.
-    pub(super) specials: &'p [(Rank, u8, Vec<u8>)],
+    /// Added tokens, each with its id and its kind ([`added_tokens`]).
+    pub(super) added: &'p [(Rank, u8, Vec<u8>)],
     /// The treatment of tokens that no two lower tokens make: `None` if they are an error, else the kind of those that
     /// no merge makes at all.
     pub(super) others: Option<LiteralKind>,
@@ -125,7 +125,7 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
         }
     }
     let single: Vec<u8> = single.iter().flatten().copied().collect();
-    let more = added_tokens::write(plan.ids, &literals, plan.specials);
+    let more = added_tokens::write(plan.ids, &literals, plan.added);
     Ok(asset::write(&Contents {
         name,
         splitter: plan.splitter,
@@ -133,6 +133,7 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
         bytes: &single,
         merges: &merges,
         longer_bytes,
+        has_text_tokens: plan.added.iter().any(|(_, kind, _)| matches!(*kind, FOUND | FOUND_NORMALIZED)),
         more: &more,
     }))
 }

@@ -17,6 +17,7 @@ use super::normalize::{self, Form};
 use super::scratch::Scratch;
 use super::split::{Pattern, Pieces, load8, with_pattern};
 use super::splitter::Splitter;
+use super::text_tokens::TextTokens;
 use super::token_table::{NONE, Rank, SHORT};
 use crate::error::Result;
 use crate::tokens::Counter;
@@ -50,7 +51,9 @@ pub(super) struct VocabularyExtras {
     pub(super) form: Option<Form>,
     pub(super) ids: Ids,
     whole_pieces: Option<WholePieces>,
-    /// Special tokens that are only decoded.
+    /// Added tokens that every text may contain.
+    pub(super) text_tokens: Option<TextTokens>,
+    /// Added tokens that are not special, and special ones that no text contains.
     decoded: Vec<(Rank, Vec<u8>)>,
 }
 
@@ -87,6 +90,7 @@ impl Vocabulary {
                 form: Form::from_number(asset.form).ok_or_else(|| invalid(name, "it is damaged"))?,
                 ids: more.ids,
                 whole_pieces: WholePieces::new(&more.literals).ok_or_else(|| invalid(name, "it is damaged"))?,
+                text_tokens: TextTokens::new(more.found),
                 decoded: more.decoded,
             }),
         })
@@ -117,7 +121,7 @@ impl Vocabulary {
         &self.specials
     }
 
-    /// The pieces of a text: see [`Splitter::split`].
+    /// The pieces of a text without added tokens: see [`Splitter::split`].
     pub fn split<'t>(&self, text: &'t str) -> Pieces<'t> {
         self.splitter.split(text)
     }
@@ -135,20 +139,34 @@ impl Vocabulary {
 
     /// Whether the pieces are those of the original text, and each is encoded by merging alone.
     pub(super) fn is_plain(&self) -> bool {
-        self.more.form.is_none() && self.more.whole_pieces.is_none()
+        self.more.form.is_none() && self.more.whole_pieces.is_none() && self.more.text_tokens.is_none()
     }
 
-    /// The bytes of a token that no text contains.
+    /// The bytes of a token that is neither special nor made of text between added tokens.
     pub(super) fn decoded(&self, number: Rank) -> Option<&[u8]> {
         self.more.decoded.iter().find(|(id, _)| *id == number).map(|(_, bytes)| bytes.as_slice())
     }
 
     /// The count, or some number above `limit` if the count is above it.
     pub(super) fn count_until(&self, text: &str, limit: u64, scratch: &mut Scratch) -> u64 {
-        let text = &self.normalized(text);
-        let count = with_pattern!(self.splitter, P => self.count_pieces::<P>(text.as_bytes(), limit, scratch));
+        let mut count = 0;
+        match &self.more.text_tokens {
+            None => count = self.count_normal(&self.normalized(text), limit, scratch),
+            Some(tokens) => tokens.each_part(text, self.more.form, |(part, token)| {
+                count += match token {
+                    Some(_) => 1,
+                    None => self.count_normal(part, limit.saturating_sub(count), scratch),
+                };
+                count <= limit
+            }),
+        }
         scratch.shrink();
         count
+    }
+
+    /// Counts a normalized text without added tokens.
+    fn count_normal(&self, text: &str, limit: u64, scratch: &mut Scratch) -> u64 {
+        with_pattern!(self.splitter, P => self.count_pieces::<P>(text.as_bytes(), limit, scratch))
     }
 
     fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, scratch: &mut Scratch) -> u64 {
@@ -318,6 +336,7 @@ impl Counter for Vocabulary {
     }
 
     fn is_additive_before(&self, next: &str) -> bool {
-        self.splitter.is_additive_before(next)
+        let crosses_lines = self.more.text_tokens.as_ref().is_some_and(|tokens| tokens.crosses_lines);
+        !crosses_lines && self.splitter.is_additive_before(next)
     }
 }
