@@ -122,20 +122,8 @@ export function exportsOf(name) {
   ]);
 }
 
-/** The files with side effects: those that register the location of a module, and the code that they share. */
-function sideEffectsOf(name) {
-  const of = (folder, kinds) => kinds.map((kind) => `./dist/${folder}${kind}.js`);
-  const entries = ["core", "edge", "index", "node", "workerd"];
-  if (name === "ctxweave-vocab") return ["./dist/**/*.cjs"];
-  const more =
-    name === "ctxweave"
-      ? [
-          ...of("", ["inline", "slim"]),
-          ...areas.flatMap((area) => of(`${area}/`, area === "tokens" ? entries.slice(1) : entries)),
-        ]
-      : [];
-  return ["./dist/**/*.cjs", ...[...of("", [...entries, "shared"]), ...more].sort()];
-}
+/** Importing an ES module of the packages has no side effects. Bundlers take CommonJS as it is. */
+const sideEffects = ["./dist/**/*.cjs"];
 
 /**
  * For resolvers that ignore `exports`, such as Parcel's: a folder per entry point, with a `package.json` that refers to
@@ -163,7 +151,7 @@ export function manifestOf(name, manifest) {
   const { ".": main } = exportsOf(name);
   return {
     ...manifest,
-    sideEffects: sideEffectsOf(name),
+    sideEffects,
     files: [
       "dist",
       ...tops,

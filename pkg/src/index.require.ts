@@ -4,11 +4,18 @@
  */
 
 import { area } from "./areas.js";
+import { type InitSource, init as load } from "./entries/default.js";
 import { readPresent } from "./files.js";
 
 export * from "./entries/default.js";
+// Without this line a bundle that uses nothing else would contain the core.
+export { CtxweaveError } from "./error.js";
 
-area(AREA).standard = {
-  file: () => readPresent(() => __dirname, "ctxweave.wasm"),
-  packed: PACKED ? () => import("./ctxweave.packed.js") : undefined,
-};
+/** See src/load.ts. The location is registered by this call, so that a bundle can leave this module out if it is unused. */
+export function init(source?: InitSource): Promise<void> {
+  area(AREA).standard = {
+    file: () => readPresent(() => __dirname, "ctxweave.wasm"),
+    packed: PACKED ? () => import("./ctxweave.packed.js") : undefined,
+  };
+  return load(source);
+}

@@ -6,6 +6,8 @@
 import { type InitSource, init as load } from "./entries/default.js";
 
 export * from "./entries/default.js";
+// Without this line a bundle that uses nothing else would contain the core.
+export { CtxweaveError } from "./error.js";
 
 /**
  * Loads the WebAssembly module from `source`. Await it once before any other call. Idempotent, also while it loads;
