@@ -51,11 +51,6 @@ export function layoutTree(index: TreeIndex): TreeLayout {
     .nodeSize([COLUMN, ROW])
     .separation((a, b) => (a.parent === b.parent ? 1 : 1.2))(root);
 
-  const isShape = ({ from, to }: TreeLink): boolean => index.parent.get(to) === from;
-  const kinds = new Map<string, TreeLink["kind"]>();
-  // The first link decides, as for the position of a node.
-  for (const link of index.links) if (isShape(link) && !kinds.has(link.to)) kinds.set(link.to, link.kind);
-
   const at = new Map<string, Placed>();
   const levels: Placed[][] = [];
   const bounds = { left: 0, top: 0, right: 0, bottom: 0 };
@@ -71,7 +66,7 @@ export function layoutTree(index: TreeIndex): TreeLayout {
       y: node.y - ROW,
       slot: level.length,
       parent: above === undefined ? undefined : at.get(above),
-      kind: kinds.get(id) ?? "continuation",
+      kind: index.annotated.has(id) ? "annotation" : "continuation",
       room: WIDEST_LABEL,
     };
     at.set(id, placed);
@@ -88,11 +83,13 @@ export function layoutTree(index: TreeIndex): TreeLayout {
       bounds.right = Math.max(bounds.right, placed.x + Math.min(NARROWEST_LABEL, next - placed.x));
     }
   }
-  const bows = index.links.flatMap((link) => {
+  const bows: Bow[] = [];
+  for (const link of index.links) {
+    if (index.parent.get(link.to) === link.from) continue;
     const from = at.get(link.from);
     const to = at.get(link.to);
-    return from && to && !isShape(link) ? [{ link, from, to }] : [];
-  });
+    if (from && to) bows.push({ link, from, to });
+  }
   if (index.links.some(({ kind }) => kind !== "continuation")) bounds.left -= SIDE / 2;
   return { at, levels, bows, bounds };
 }

@@ -1,4 +1,5 @@
-import { assembleDialogue, type CtxweaveError, type LoomTreeData, type Media } from "ctxweave/loom";
+import type { CtxweaveError, LoomTreeData, Media } from "ctxweave/loom";
+import { hold } from "./resident.js";
 
 /** A tree read from a file, with the current node if the file has one, or the reason for failure. */
 export type Opened =
@@ -20,9 +21,10 @@ const SHAPE =
   "A tree is a JSON object with the arrays `nodes` and `edges`. The file may also be { tree, media, tip }, with the media of each ref and the current node.";
 
 export function openText(text: string): Opened {
+  const json = text.replace(/^\uFEFF/u, "");
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/u, ""));
+    value = JSON.parse(json);
   } catch (error) {
     return { ok: false, message: `this is not JSON: ${(error as Error).message}`, hint: SHAPE };
   }
@@ -36,7 +38,7 @@ export function openText(text: string): Opened {
       return { ok: false, message: `this is not a Loom tree: ${found}`, hint: SHAPE };
     }
   }
-  const problem = firstProblem(tree as unknown as LoomTreeData);
+  const problem = firstProblem(tree as unknown as LoomTreeData, tree === value ? json : undefined);
   if (problem)
     return {
       ok: false,
@@ -50,15 +52,21 @@ export function openText(text: string): Opened {
 }
 
 /** Validates the tree with the library, which knows every rule. An empty tree is valid. */
-function firstProblem(tree: LoomTreeData): { code: string; message: string } | undefined {
+function firstProblem(tree: LoomTreeData, json: string | undefined): { code: string; message: string } | undefined {
   const first: unknown = tree.nodes[0];
   const tip = isObject(first) && typeof first["id"] === "string" ? { tip: first["id"] } : { path: [] };
   try {
-    assembleDialogue({ tree, ...tip, contextWindow: 1e9, preferences: { tokenBuffer: 0 } });
+    hold(tree, json, (held) => {
+      try {
+        held.assembleDialogue({ ...tip, contextWindow: 1e9, preferences: { tokenBuffer: 0 } });
+      } catch (error) {
+        if (!NOT_THE_TREE.has((error as CtxweaveError).code)) throw error;
+      }
+    });
     return undefined;
   } catch (error) {
     const { code, message } = error as CtxweaveError;
-    return code !== undefined && NOT_THE_TREE.has(code) ? undefined : { code: code ?? "error", message };
+    return { code: code ?? "error", message };
   }
 }
 

@@ -15,13 +15,29 @@ let held:
   | { tree: LoomTree; data: LoomTreeData; media: Record<string, Media> | undefined; pending: Pending | undefined }
   | undefined;
 
+/** Whether the tree is in the wasm. */
+export const isHeld = (data: LoomTreeData): boolean => held?.data.edges === data.edges;
+
+/** Reads a tree to be opened next, from its JSON if that is known, after `question` has validated it. */
+export function hold(data: LoomTreeData, json: string | undefined, question: (tree: LoomTree) => void): void {
+  const tree = new LoomTree(json === undefined ? data : new TextEncoder().encode(json));
+  try {
+    question(tree);
+  } catch (error) {
+    tree.free();
+    throw error;
+  }
+  held?.tree.free();
+  held = { tree, data, media: undefined, pending: undefined };
+}
+
 /**
  * The resident tree for the request and the message being written. Only differences in settings, exclusions or text are
  * applied, so that a keystroke costs only what is in the window.
  */
 function treeOf({ tree: data, media }: DialogueRequest | BufferRequest, pending: Pending | undefined): LoomTree {
   // The file's objects are never changed, so an identical edges array means identical edges.
-  if (held?.data.edges !== data.edges) {
+  if (!isHeld(data)) {
     held?.tree.free();
     held = undefined;
   }

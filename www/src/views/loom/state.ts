@@ -16,7 +16,7 @@ import { estimateOf } from "./estimate.js";
 import { readLink, writeLink } from "./link.js";
 import { openText } from "./open-file.js";
 import { messageAt, slotAfter, withPending, type Pending } from "./pending.js";
-import { liveBuffer, liveDialogue, measurePending } from "./resident.js";
+import { isHeld, liveBuffer, liveDialogue, measurePending } from "./resident.js";
 import { fetchSample, OWN_WINDOW, SAMPLES } from "./samples.js";
 import {
   buildRequest,
@@ -101,14 +101,10 @@ export const request = computed<DialogueRequest | BufferRequest | undefined>(() 
   return input && message ? { ...input, tree: withPending(input.tree, message) } : input;
 });
 
-/** The last assembled tree: its first assembly includes reading it. */
-let assembled: OpenTree | undefined;
-
 export const outcome = computed<Outcome | undefined>(() => {
   const input = asked.value;
   if (!input) return undefined;
-  const first = assembled !== open.value;
-  assembled = open.value;
+  const first = !isHeld(input.tree);
   const begun = performance.now();
   try {
     return settings.value.mode === "dialogue"

@@ -25,6 +25,8 @@ export interface TreeIndex {
   /** Nodes without continuations or references, those with the longest path first. */
   tips: string[];
   depth: Map<string, number>;
+  /** Nodes drawn under their parent because of an annotation edge. */
+  annotated: Set<string>;
   /** Targets of annotation edges. */
   annotations: Set<string>;
   /** Names for `authorAgentId`, in order of first appearance. */
@@ -35,6 +37,7 @@ export function indexTree(tree: LoomTreeData): TreeIndex {
   const node = new Map(tree.nodes.map((n) => [n.id, n]));
   const incoming = new Map<string, LoomEdge[]>();
   const parent = new Map<string, string>();
+  const annotated = new Set<string>();
   const annotations = new Set<string>();
   const links: TreeLink[] = [];
   const continued = new Set<string>();
@@ -63,6 +66,7 @@ export function indexTree(tree: LoomTreeData): TreeIndex {
     // A cycle is possible only if the target already has a node below it.
     if (above.has(edge.targetNodeId) && leadsTo(parent, main, edge.targetNodeId)) continue;
     parent.set(edge.targetNodeId, main);
+    if (annotation) annotated.add(edge.targetNodeId);
     above.add(main);
   }
 
@@ -80,7 +84,7 @@ export function indexTree(tree: LoomTreeData): TreeIndex {
     .sort((a, b) => (depth.get(b) ?? 0) - (depth.get(a) ?? 0));
 
   const agents = [...new Set(tree.nodes.flatMap((n) => (n.authorType === "model" && n.authorAgentId) || []))];
-  return { tree, node, incoming, parent, children, roots, links, tips, depth, annotations, agents };
+  return { tree, node, incoming, parent, children, roots, links, tips, depth, annotated, annotations, agents };
 }
 
 /** The same index with changed nodes; their set and structure are unchanged. */
@@ -90,6 +94,7 @@ export function withNodes(index: TreeIndex, tree: LoomTreeData): TreeIndex {
 
 /** The possible predecessors of an edge: its primary sources, otherwise the first source. */
 function primariesOf(edge: LoomEdge): string[] {
+  if (edge.sources.length < 2) return edge.sources.map(({ nodeId }) => nodeId);
   const primaries = edge.sources.filter((s) => (s.role ?? "primary") === "primary").map((s) => s.nodeId);
   const first = edge.sources[0];
   return primaries.length > 0 || first === undefined ? primaries : [first.nodeId];
@@ -97,6 +102,7 @@ function primariesOf(edge: LoomEdge): string[] {
 
 /** The version that is not the original of another one. */
 function latestVersion(ids: string[], node: Map<string, LoomNode>): string | undefined {
+  if (ids.length < 2) return ids[0];
   const edited = new Set(ids.map((id) => node.get(id)?.editedFrom));
   return ids.findLast((id) => !edited.has(id)) ?? ids.at(-1);
 }
