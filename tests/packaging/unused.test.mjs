@@ -98,7 +98,9 @@ async function sizeOf(build, program) {
 for (const [bundler, build] of Object.entries(BUNDLERS)) {
   test(`${bundler} drops unused imports of every entry point`, async () => {
     // These take a second for each.
-    const some = ["vite", "webpack"].includes(bundler) ? [".", "./chat", "./tokens", "./stores", "./inline", "./ai-sdk"] : entries;
+    const some = ["vite", "webpack"].includes(bundler)
+      ? [".", "./chat", "./tokens", "./stores", "./inline", "./ai-sdk"]
+      : entries;
     const sizes = {};
     for (const entry of some) {
       const from = entry.replace(".", "ctxweave");
