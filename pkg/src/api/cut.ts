@@ -60,7 +60,12 @@ export function truncateText(text: string, maxTokens: number, options?: Readonly
   const { head, tail, marked, tokens, truncated } = left;
   if (!truncated) return { text, tokens, truncated, head, tail };
   const path = "options.marker";
-  const marker = marked ? checkedText(guarded(path, () => options?.marker ?? ""), path) : "";
+  const marker = marked
+    ? checkedText(
+        guarded(path, () => options?.marker ?? ""),
+        path,
+      )
+    : "";
   return { text: text.slice(0, head) + marker + text.slice(text.length - tail), tokens, truncated, head, tail };
 }
 
