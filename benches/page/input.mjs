@@ -37,10 +37,10 @@ const CASES = [
     '[data-many="kept"]:text("10,000 kept")',
     ".result-pane .tab-panel",
   ],
-  ["100 MB of JSON", "large.json", () => messages(1000, 100_000), '.arrived:has-text("opens up to")'],
+  ["100 MB of JSON", "large.json", () => messages(1000, 100_000), '.dropped:has-text("opens up to")'],
   ["1 MB of text", "one.txt", () => lines(1e6), '[data-figure="characters"]:text-matches("^1,0")', ".token-text"],
   ["20 MB of text", "twenty.txt", () => lines(20e6), '[data-figure="characters"]:text-matches("^20,0")', ".token-text"],
-  ["200 MB of text", "huge.txt", () => lines(200e6), '.arrived:has-text("opens up to")'],
+  ["200 MB of text", "huge.txt", () => lines(200e6), '.dropped:has-text("opens up to")'],
 ];
 
 /** Opens an input once: what was measured, by column. */

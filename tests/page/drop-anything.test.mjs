@@ -25,7 +25,7 @@ const golden = async (name) => {
   return typeof content === "string" ? content : (content.$text ?? JSON.stringify(content));
 };
 
-const said = (page) => page.locator(".arrived p").textContent();
+const said = (page) => page.locator(".dropped p").textContent();
 const view = (page) => page.evaluate(() => /^#\/([a-z]+)/.exec(location.hash)?.[1]);
 
 const TEMPLATE = `<task type="atomic" id="mine"><description>Mine</description></task>`;
@@ -194,7 +194,7 @@ describe("dropped on the start view", () => {
       await agreeing(page);
       await drop(page, "two.json", trees);
       await page.locator(".result-pane").getByText("The first", { exact: true }).waitFor();
-      await page.locator(".arrived").getByLabel("Tree", { exact: true }).selectOption({ label: "About b" });
+      await page.locator(".dropped").getByLabel("Tree", { exact: true }).selectOption({ label: "About b" });
       await page.locator(".result-pane").getByText("The second", { exact: true }).waitFor();
     });
   });
@@ -244,7 +244,7 @@ describe("in any view", () => {
       await page.locator('[data-format]:text("gemini")').waitFor();
       await eventually(async () => assert.match(await said(page), /^Pasted looks like a request body of Gemini/));
       await page.getByRole("button", { name: "Dismiss" }).press("Enter");
-      await eventually(async () => assert.equal(await page.locator(".arrived").count(), 0));
+      await eventually(async () => assert.equal(await page.locator(".dropped").count(), 0));
     });
     await visit(site, "", async (page) => {
       await page.evaluate((xml) => navigator.clipboard.writeText(xml), TEMPLATE);
@@ -271,7 +271,7 @@ describe("in any view", () => {
       await eventually(async () => assert.equal(await page.getByLabel("Chat messages, JSON").inputValue(), TEMPLATE));
       await eventually(async () => {
         assert.equal(await view(page), "chats");
-        assert.equal(await page.locator(".arrived").count(), 0);
+        assert.equal(await page.locator(".dropped").count(), 0);
       });
     });
   });
@@ -331,7 +331,7 @@ describe("how it looks", () => {
           await page.locator('[data-format]:text("anthropic")').waitFor();
           await fitsAcross(page);
           assert.deepEqual(await findings(page), []);
-          await page.screenshot({ path: join(screenshots, `arrived-${width}-${colorScheme}.png`) });
+          await page.screenshot({ path: join(screenshots, `dropped-${width}-${colorScheme}.png`) });
           await drop(page, "odd.json", '{"hello":"world"}');
           await page.getByRole("alert").waitFor();
           assert.deepEqual(await findings(page), []);

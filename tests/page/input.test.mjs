@@ -208,7 +208,7 @@ describe("too large input", () => {
         await eventually(async () => assert.notEqual(await characters(), "0"));
         const before = await characters();
         await dropSize(page, name, bytes);
-        await eventually(async () => assert.match(await page.locator(".arrived").textContent(), limit));
+        await eventually(async () => assert.match(await page.locator(".dropped").textContent(), limit));
         assert.equal(await characters(), before);
       });
     });

@@ -67,7 +67,7 @@ const dropFolder = (page, name, files) =>
 const list = (page) => page.getByRole("region", { name: "Dropped items" });
 const rows = (page) => list(page).locator("[data-item-name]");
 const row = (page, name) => list(page).locator(`[data-item-name="${name}"]`);
-const said = (page) => page.locator(".arrived p").textContent();
+const said = (page) => page.locator(".dropped p").textContent();
 const view = (page) => page.evaluate(() => /^#\/([a-z]+)/.exec(location.hash)?.[1]);
 const format = (page, name) => page.locator(`[data-format]:text-is("${name}")`);
 
@@ -330,7 +330,7 @@ describe("the code that reads files", () => {
       await page.locator("[data-commit]").first().waitFor();
       await page.route(/worker-[^/]*\.js$/u, (route) => route.abort());
       await dropAll(page, [["mine.jsonl", await session("generic.jsonl")]]);
-      const alert = page.locator(".arrived[role=alert]");
+      const alert = page.locator(".dropped[role=alert]");
       await alert.getByText("mine.jsonl: the code that reads files could not be loaded; try again.").waitFor();
       await page.unroute(/worker-[^/]*\.js$/u);
       await dropAll(page, [["mine.jsonl", await session("generic.jsonl")]]);
@@ -352,7 +352,7 @@ describe("a tree or a chat opened as a session", () => {
           .locator("#session-file")
           .setInputFiles({ name, mimeType: "application/json", buffer: await content() });
         await page.waitForURL(new RegExp(`#/${view}`));
-        await page.locator(`.arrived[data-guess="${view}"]`).waitFor();
+        await page.locator(`.dropped[data-guess="${view}"]`).waitFor();
         await eventually(async () => assert.equal(await page.getByLabel("Opened as").inputValue(), view));
         assert.equal(await page.locator(".notice.problem").count(), 0);
       });

@@ -115,7 +115,7 @@ const dropped = (name, text, steps) =>
 
 const opened = (page, said, view) =>
   eventually(async () => {
-    assert.match(await page.locator(".arrived p").textContent(), said);
+    assert.match(await page.locator(".dropped p").textContent(), said);
     assert.equal(await page.locator("#open-as").inputValue(), view);
   });
 

@@ -91,7 +91,7 @@ const STATES = {
         chat_messages: [{ uuid: `${uuid}1`, sender: "human", text: "Words", created_at: "2025-08-01T00:00:00Z" }],
       });
       await drop(page, "two.json", JSON.stringify([conversation("a"), conversation("b")]));
-      await page.locator(".arrived").getByLabel("Tree", { exact: true }).waitFor();
+      await page.locator(".dropped").getByLabel("Tree", { exact: true }).waitFor();
     },
   ],
   "dropped, damaged JSON": [

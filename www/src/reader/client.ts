@@ -1,5 +1,5 @@
 import type { Remote } from "comlink";
-import type { Given, Item, Reader } from "./worker.js";
+import type { InputFile, Item, Reader } from "./worker.js";
 
 /** Loaded with the first item: most visits read none. */
 const library = () => import("comlink");
@@ -29,7 +29,7 @@ async function start(): Promise<Remote<Reader>> {
 }
 
 /** Reads files, and reports their items as they are read. */
-export async function addFiles(given: readonly Given[], report: (items: Item[]) => void): Promise<void> {
+export async function addFiles(given: readonly InputFile[], report: (items: Item[]) => void): Promise<void> {
   const [{ proxy }, worker] = await Promise.all([library(), reading()]);
   await worker.add(given, proxy(report));
 }

@@ -10,7 +10,7 @@ import { valuesInText } from "./script.js";
 import { chatsIn, jsonOf } from "./shapes.js";
 
 /** A file to read: its path among the dropped ones. */
-export interface Given {
+export interface InputFile {
   path: string;
   file: Blob;
 }
@@ -51,14 +51,14 @@ const MAX_ARCHIVE_FILES = 2000;
 /** Resolves once the page has the items. */
 type Report = (items: Item[]) => void | Promise<void>;
 
-async function readGiven({ path, file }: Given, report: Report): Promise<void> {
+async function readFile({ path, file }: InputFile, report: Report): Promise<void> {
   try {
     const head = new Uint8Array(await file.slice(0, 4100).arrayBuffer());
     const format = await binaryFormat(head);
     if (format?.ext === "zip" && file.size <= MAX_ARCHIVE_BYTES) return await readArchive(path, file, report);
     if (format?.ext === "gz") {
       const plain = file.stream().pipeThrough(new DecompressionStream("gzip"));
-      return await readGiven({ path: path.replace(/\.gz$/u, ""), file: await new Response(plain).blob() }, report);
+      return await readFile({ path: path.replace(/\.gz$/u, ""), file: await new Response(plain).blob() }, report);
     }
     if (format) return await report([refused(path, file.size, format.what, "the page reads text and JSON")]);
     if (file.size > MAX_FILE_BYTES)
@@ -112,7 +112,7 @@ async function readArchive(path: string, file: Blob, report: Report): Promise<vo
     }
     // An archive is decompressed once per file, so that only one of them is in memory.
     const bytes = unzipSync(archive, { filter: (entry) => entry.name === name })[name] as Bytes;
-    await readGiven({ path: `${whole}${name}`, file: new Blob([bytes]) }, report);
+    await readFile({ path: `${whole}${name}`, file: new Blob([bytes]) }, report);
   }
   const more = entries.length - MAX_ARCHIVE_FILES;
   if (more > 0)
@@ -227,8 +227,8 @@ function firstText(value: unknown): string {
 
 const api = {
   /** Reads files, and reports their items as they are read. */
-  async add(given: readonly Given[], report: Report): Promise<void> {
-    for (const one of given) await readGiven(one, report);
+  async add(given: readonly InputFile[], report: Report): Promise<void> {
+    for (const one of given) await readFile(one, report);
   },
 
   /** The kind of several files by their paths; undefined if they identify nothing. */

@@ -5,11 +5,11 @@ import { Drop } from "../ui/drop.js";
 import { Icon } from "../ui/icons.js";
 import { SHOW_RESULT } from "../ui/panes.js";
 import { LazyView } from "./lazy-view.js";
-import { Arrived, RecentMenu } from "./arrived.js";
+import { DroppedItems, RecentMenu } from "./dropped-items.js";
 import { currentView } from "./route.js";
 import { setTheme, theme, type Theme } from "./theme.js";
 import { VIEWS, type View } from "./views.js";
-import "../styles/arrived.css";
+import "../styles/dropped-items.css";
 
 function viewNow(): View {
   const id = currentView();
@@ -51,7 +51,7 @@ export function App() {
         </span>
         <ThemePicker />
       </header>
-      <Arrived />
+      <DroppedItems />
       <main id="main">
         <LazyView view={view} />
       </main>

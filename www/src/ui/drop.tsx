@@ -1,6 +1,6 @@
 import { effect } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { arrival, arrive, arriveText, opener, type Opener } from "../shell/arrivals.js";
+import { dropped, openDropped, openDroppedText, opener, type Opener } from "../shell/dropped.js";
 import { currentView } from "../shell/route.js";
 import type { FoundFile } from "./open-folder.js";
 import { LARGE } from "./text-parts.js";
@@ -25,7 +25,7 @@ export function usePrepared({ prepare }: { prepare: () => Promise<void> }): void
   useEffect(
     () =>
       effect(() => {
-        if ((arrival.value?.largest ?? 0) > LARGE) void prepare().catch(() => undefined);
+        if ((dropped.value?.largest ?? 0) > LARGE) void prepare().catch(() => undefined);
       }),
     [],
   );
@@ -96,7 +96,7 @@ function take(data: DataTransfer): void {
   const { items, files } = data;
   const text = data.getData("text/plain");
   if (files.length === 0) {
-    if (text.trim() !== "") void arriveText(text);
+    if (text.trim() !== "") void openDroppedText(text);
     return;
   }
   // Both lists are emptied after the event.
@@ -108,7 +108,7 @@ function take(data: DataTransfer): void {
     const folder = entries.length === 1 && only?.isDirectory ? only : undefined;
     for (const entry of entries) await walk(entry, folder ? "" : entry.name, found);
     const name = folder?.name ?? files[0]?.name ?? "dropped items";
-    await arrive(name, entries.length > 0 ? found : single);
+    await openDropped(name, entries.length > 0 ? found : single);
   })();
 }
 

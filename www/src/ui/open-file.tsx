@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import type { Target } from "../reader/kinds.js";
-import { arrive } from "../shell/arrivals.js";
+import { openDropped } from "../shell/dropped.js";
 import { Icon } from "./icons.js";
 
 /** A button that opens files from the disk like dropped ones. Nothing leaves the page. */
@@ -33,7 +33,7 @@ export function OpenFile(props: {
           const [first, ...others] = [...(field.files ?? [])];
           if (first) {
             const found = [first, ...others].map((file) => ({ path: file.name, file: async () => file }));
-            void arrive(others.length > 0 ? "Opened files" : first.name, found, { preferred: props.view });
+            void openDropped(others.length > 0 ? "Opened files" : first.name, found, { preferred: props.view });
           }
           field.value = "";
         }}

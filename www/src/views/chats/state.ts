@@ -83,7 +83,7 @@ export const tab = signal<Tab>("window");
 
 /** Everything that the worker computes for a large chat: what each view shows, and that of the open tab. */
 export interface ChatResults {
-  given: Given;
+  given: ChatInput;
   items: Item[];
   /** Without its rows. */
   shown: Shown | Problem;
@@ -266,10 +266,10 @@ export const counting = computed<Pick<FitOptions, "model" | "tokenizer">>(() => 
   return known.vocabulary && !isExact(known) ? { model: known.name, tokenizer: "heuristic" } : { model: known.name };
 });
 
-export type Given = { kind: "chat"; request: unknown; read: Read[]; report: FitReport } | Problem;
+export type ChatInput = { kind: "chat"; request: unknown; read: Read[]; report: FitReport } | Problem;
 
 /** The request, with its token costs. */
-export const given: ReadonlySignal<Given> = computed(() => {
+export const given: ReadonlySignal<ChatInput> = computed(() => {
   if (remote.isUsed.value) return remote.results.value?.given ?? PENDING;
   const now = parsed.value;
   if (now.kind === "error") return now;

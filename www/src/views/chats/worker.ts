@@ -25,7 +25,7 @@ import {
   type ChatInputs,
   type ChatResults,
   type Fitted,
-  type Given,
+  type ChatInput,
   type Row,
   type Shown,
 } from "./state.js";
@@ -63,7 +63,7 @@ function withRequest(pin: Snapshot): Snapshot {
 }
 
 // What the page shows, without messages: to receive ten thousand of them blocks it for longer than a frame.
-const shortGiven = computed(() => shortenedGiven(given.value));
+const shortGiven = computed(() => shortenedInput(given.value));
 const shortItems = computed(() => items.value.map(shortened));
 const shortShown = computed(() => shortenedShown(shown.value));
 const shortRows = computed(() => ("kind" in shown.value ? [] : shown.value.now.rows.map(shortenedRow)));
@@ -94,12 +94,12 @@ const SHOWN = 4001;
 const shortened = <T extends { text: string }>(item: T): T => ({ ...item, text: item.text.slice(0, SHOWN) });
 const numbers = (report: FitReport): FitReport => ({ ...report, messages: [] });
 
-function shortenedGiven(all: Given): Given {
+function shortenedInput(all: ChatInput): ChatInput {
   if (all.kind === "error") return all;
   return { kind: "chat", request: withMessages(all.request, []), read: [], report: numbers(all.report) };
 }
 
-function shortenedShown(at: Shown | Extract<Given, { kind: "error" }>): ChatResults["shown"] {
+function shortenedShown(at: Shown | Extract<ChatInput, { kind: "error" }>): ChatResults["shown"] {
   return "kind" in at ? at : { ...at, now: shortenedFit(at.now) };
 }
 

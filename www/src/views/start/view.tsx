@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { arrive, arriveText } from "../../shell/arrivals.js";
+import { openDropped, openDroppedText } from "../../shell/dropped.js";
 import { VIEW_LIST } from "../../shell/view-list.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { count, tokens } from "../../ui/format.js";
@@ -60,11 +60,11 @@ function ViewList() {
 function Bring() {
   const field = useRef<HTMLTextAreaElement>(null);
   const open = (text: string): void => {
-    if (text.trim() !== "") void arriveText(text);
+    if (text.trim() !== "") void openDroppedText(text);
   };
   const openFolder = ({ name, files }: OpenedFolder): void => {
     const found = files.map(({ path, bytes }) => ({ path, file: async () => new File([bytes as BlobPart], path) }));
-    void arrive(name, found);
+    void openDropped(name, found);
   };
   return (
     <div class="bring">
@@ -94,7 +94,7 @@ function Bring() {
           label="A folder…"
           wants={(path) => /\.(md|jsonl?)$/iu.test(path)}
           onOpen={openFolder}
-          onProblem={(message) => void arriveText(message)}
+          onProblem={(message) => void openDroppedText(message)}
         />
       </div>
       <p class="hint" id="bring-what">

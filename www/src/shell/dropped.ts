@@ -26,7 +26,7 @@ export type Opener = {
 export const opener = signal<(Opener & { view: string }) | undefined>(undefined);
 
 /** What was dropped or pasted last, and which item of it is open. */
-interface Arrival {
+interface Dropped {
   name: string;
   found: readonly FoundFile[];
   /** The kind of a folder as a whole, if its paths identify one. */
@@ -51,15 +51,15 @@ interface OpenItem {
   problem?: string;
 }
 
-export const arrival = signal<Arrival | undefined>(undefined);
+export const dropped = signal<Dropped | undefined>(undefined);
 
 const waiting = signal<
   { view: Target; name: string; found: readonly FoundFile[]; session?: SessionTurns | undefined } | undefined
 >(undefined);
 
-const update = (fields: Partial<Arrival>): void => {
-  const now = arrival.peek();
-  if (now) arrival.value = { ...now, ...fields };
+const update = (fields: Partial<Dropped>): void => {
+  const now = dropped.peek();
+  if (now) dropped.value = { ...now, ...fields };
 };
 
 /** Number of files that are passed to the reader at once. */
@@ -69,7 +69,7 @@ const AT_ONCE = 50;
  * Lists what was dropped or pasted, and opens it if it is one thing: a folder of a known kind, or the only item of a
  * known kind.
  */
-export function arrive(name: string, found: readonly FoundFile[], where: Where = {}): Promise<void> {
+export function openDropped(name: string, found: readonly FoundFile[], where: Where = {}): Promise<void> {
   queued += 1;
   last = last.then(() => take(name, found, where));
   return last;
@@ -82,16 +82,16 @@ interface Where {
   preferred?: Target | undefined;
 }
 
-/** The last arrival. The next one waits for it, so that none is lost. */
+/** The last drop. The next one waits for it, so that none is lost. */
 let last = Promise.resolve();
-/** Number of arrivals that are not finished. */
+/** Number of drops that are not finished. */
 let queued = 0;
 
 async function take(name: string, found: readonly FoundFile[], where: Where): Promise<void> {
   try {
     await list(name, found, where);
   } catch (error) {
-    if (arrival.peek()?.found === found) update({ isReading: false, problem: (error as Error).message });
+    if (dropped.peek()?.found === found) update({ isReading: false, problem: (error as Error).message });
   } finally {
     queued -= 1;
   }
@@ -99,9 +99,9 @@ async function take(name: string, found: readonly FoundFile[], where: Where): Pr
 
 async function list(name: string, found: readonly FoundFile[], { as, preferred }: Where): Promise<void> {
   const here = opener.peek();
-  const begun: Arrival = { name, found, folder: undefined, items: [], isReading: true };
-  arrival.value = begun;
-  const isLast = (): boolean => arrival.peek()?.found === found;
+  const begun: Dropped = { name, found, folder: undefined, items: [], isReading: true };
+  dropped.value = begun;
+  const isLast = (): boolean => dropped.peek()?.found === found;
   // The open view takes files that it wants, even if they match another kind.
   const isWanted = here && "wants" in here && found.some(({ path }) => here.wants(path));
   const paths = found.map(({ path }) => path);
@@ -115,15 +115,15 @@ async function list(name: string, found: readonly FoundFile[], { as, preferred }
   for (let at = 0; at < found.length; at += AT_ONCE) {
     const some = found.slice(at, at + AT_ONCE);
     const given = await Promise.all(some.map(async ({ path, file }) => ({ path, file: (await file()) as Blob })));
-    update({ largest: Math.max(arrival.peek()?.largest ?? 0, ...given.map((one) => one.file.size)) });
+    update({ largest: Math.max(dropped.peek()?.largest ?? 0, ...given.map((one) => one.file.size)) });
     await addFiles(given, (items) => {
-      if (isLast()) update({ items: [...(arrival.peek()?.items ?? []), ...items] });
+      if (isLast()) update({ items: [...(dropped.peek()?.items ?? []), ...items] });
     });
     // The rest of a folder is not read if something else is dropped.
     if (!isLast() || (queued > 1 && found.length > AT_ONCE)) return;
   }
   update({ isReading: false });
-  const { items, open } = arrival.peek() ?? begun;
+  const { items, open } = dropped.peek() ?? begun;
   if (open) return;
   const known = items.filter(({ view, what }) => view !== undefined && what !== "a text");
   const [only] = known.length === 1 ? known : items;
@@ -134,7 +134,7 @@ async function list(name: string, found: readonly FoundFile[], { as, preferred }
   const view = as ?? (preferred && canShow(preferred, kind) ? preferred : undefined) ?? only.view ?? shows;
   const other = as === undefined ? kind : undefined;
   if (view) await openItem(only, view, 0, other);
-  // Items of earlier arrivals are no longer listed.
+  // Items of earlier drops are no longer listed.
   await (await reading()).keep(items.map(({ id }) => id));
 }
 
@@ -146,19 +146,19 @@ function canShow(view: Target, kind: Target | undefined): boolean {
 }
 
 /** Opens a pasted text. */
-export function arriveText(text: string): Promise<void> {
+export function openDroppedText(text: string): Promise<void> {
   const file = new File([text], "Pasted", { type: "text/plain" });
-  return arrive(file.name, [{ path: file.name, file: async () => file }]);
+  return openDropped(file.name, [{ path: file.name, file: async () => file }]);
 }
 
 /** Opens an item from the list of recent ones. */
-export function arriveAgain({ name, file, view }: Recent): Promise<void> {
-  return arrive(name, [{ path: name, file: async () => new File([file], name) }], { as: view });
+export function openDroppedAgain({ name, file, view }: Recent): Promise<void> {
+  return openDropped(name, [{ path: name, file: async () => new File([file], name) }], { as: view });
 }
 
 /** Opens all files as a folder. */
 export function openFolder(view: Target): void {
-  const now = arrival.peek();
+  const now = dropped.peek();
   if (!now) return;
   update({ open: { item: undefined, view } });
   pass({ view, name: now.name, found: now.found });
@@ -168,7 +168,7 @@ export function openFolder(view: Target): void {
 export async function openItem(item: Item, view: Target, place = 0, otherwise: Target = view): Promise<void> {
   const open = { item, view };
   update({ open });
-  const isLast = (): boolean => arrival.peek()?.open === open;
+  const isLast = (): boolean => dropped.peek()?.open === open;
   const asFile = (content: Blob, name: string): FoundFile[] => {
     const file = new File([content], name);
     return [{ path: name, file: async () => file }];
@@ -202,7 +202,7 @@ const recentOf = ({ name, what, size, tokens, first }: Item) => ({
 
 /** Opens the open item as another kind. */
 export async function openAs(view: Target): Promise<void> {
-  const now = arrival.peek();
+  const now = dropped.peek();
   const item = now?.open?.item ?? (now?.open ? undefined : now?.items[0]);
   if (item) await openItem(item, view);
   else openFolder(view);
@@ -210,7 +210,7 @@ export async function openAs(view: Target): Promise<void> {
 
 /** Opens another tree from an export. */
 export async function openTree(place: number): Promise<void> {
-  const open = arrival.peek()?.open;
+  const open = dropped.peek()?.open;
   if (open?.item) await openItem(open.item, open.view, place);
 }
 

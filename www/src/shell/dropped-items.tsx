@@ -9,15 +9,15 @@ import { count, plural, tokens } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { MessageText } from "../ui/message.js";
 import { contains, SearchField } from "../ui/search.js";
-import { arrival, arriveAgain, openAs, openFolder, openItem, openTree, TARGETS } from "./arrivals.js";
+import { dropped, openDroppedAgain, openAs, openFolder, openItem, openTree, TARGETS } from "./dropped.js";
 import { forgetRecent, loadRecent, recent } from "./recent.js";
 import { currentView } from "./route.js";
 
-type Arrival = NonNullable<typeof arrival.value>;
+type Dropped = NonNullable<typeof dropped.value>;
 
 /** What was dropped last: the kind of a single item, or the list of all items. */
-export function Arrived() {
-  const now = arrival.value;
+export function DroppedItems() {
+  const now = dropped.value;
   if (!now) return null;
   const isList = now.items.length > 1 || (now.folder !== undefined && now.items.length > 0);
   return (
@@ -28,7 +28,7 @@ export function Arrived() {
   );
 }
 
-function Bar({ now, isList }: { now: Arrival; isList: boolean }) {
+function Bar({ now, isList }: { now: Dropped; isList: boolean }) {
   const { open, items, isReading } = now;
   const guess = open && !open.item ? now.folder : (open?.item ?? (isList ? undefined : items[0]));
   const isUnknown =
@@ -36,15 +36,15 @@ function Bar({ now, isList }: { now: Arrival; isList: boolean }) {
   const known = TARGETS.find(({ value }) => value === open?.view && open.problem === undefined);
   const canOpen = open !== undefined || (!isList && items[0]?.problem === undefined && items.length > 0);
   return (
-    <div class="arrived" role={isUnknown ? "alert" : "status"} data-guess={guess?.view ?? "unknown"}>
+    <div class="dropped" role={isUnknown ? "alert" : "status"} data-guess={guess?.view ?? "unknown"}>
       <p>
         <Said now={now} isList={isList} guess={guess} />
       </p>
       {open?.trees ? (
         <span class="open-as">
-          <label for="arrived-tree">Tree</label>
+          <label for="dropped-tree">Tree</label>
           <select
-            id="arrived-tree"
+            id="dropped-tree"
             value={open.trees.open}
             onChange={(event) => void openTree(Number(event.currentTarget.value))}
           >
@@ -69,7 +69,7 @@ function Bar({ now, isList }: { now: Arrival; isList: boolean }) {
           />
         </span>
       ) : null}
-      <button type="button" class="reset" aria-label="Dismiss" onClick={() => (arrival.value = undefined)}>
+      <button type="button" class="reset" aria-label="Dismiss" onClick={() => (dropped.value = undefined)}>
         <Icon name="close" />
       </button>
     </div>
@@ -77,7 +77,7 @@ function Bar({ now, isList }: { now: Arrival; isList: boolean }) {
 }
 
 /** The items in words. */
-function Said(props: { now: Arrival; isList: boolean; guess: { what: string; view: Target | undefined } | undefined }) {
+function Said(props: { now: Dropped; isList: boolean; guess: { what: string; view: Target | undefined } | undefined }) {
   const { now, isList, guess } = props;
   const { open, items, isReading } = now;
   const problem = open?.problem ?? (isList ? undefined : items[0]?.problem);
@@ -113,10 +113,10 @@ const ITEMS = 100;
 const SEARCHED = 8;
 
 /** All items, each with its kind, size, tokens and first words. */
-function ItemList({ now }: { now: Arrival }) {
+function ItemList({ now }: { now: Dropped }) {
   const query = useSignal("");
   const found = useComputed(() => {
-    return (arrival.value?.items ?? []).filter(({ name, what, first }) => contains(query.value, name, what, first));
+    return (dropped.value?.items ?? []).filter(({ name, what, first }) => contains(query.value, name, what, first));
   });
   const { shown, more } = useFirstOf(found.value, ITEMS);
   const { folder, open } = now;
@@ -218,7 +218,7 @@ export function RecentMenu() {
                 isOpen={false}
                 onOpen={() => {
                   document.querySelector<HTMLDetailsElement>(".recent")?.removeAttribute("open");
-                  void arriveAgain(item);
+                  void openDroppedAgain(item);
                 }}
               />
             </li>
