@@ -67,7 +67,7 @@ const VIEWS = [
       await page
         .locator("#tree-file")
         .setInputFiles({ name: "bad.json", mimeType: "application/json", buffer: Buffer.from('{"nodes": 1}') });
-      await page.getByRole("alert").waitFor();
+      await page.getByRole("alert").filter({ hasText: "this is not a Loom tree" }).waitFor();
     },
   },
   { name: "request-of-none", hash: "#/loom?tree=agent&window=6000", steps: (page) => chooseTab(page, "Request") },
