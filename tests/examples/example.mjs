@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { pack, root } from "../packaging/packed.mjs";
 
 // Keeps next from asking about telemetry at its first start.
@@ -70,10 +71,22 @@ export async function served({ dir, command }, action) {
     });
     return await action(address);
   } finally {
-    if (server.exitCode === null) {
-      const ended = new Promise((done) => server.once("exit", done));
-      process.kill(-server.pid, "SIGTERM");
-      await ended;
+    await endGroup(server.pid);
+  }
+}
+
+/** Ends all processes of a group. Those that npm started may outlive it, and still write. */
+async function endGroup(group) {
+  const signal = (name) => {
+    try {
+      return process.kill(-group, name);
+    } catch {
+      return false;
     }
+  };
+  signal("SIGTERM");
+  for (let waited = 0; waited < 20_000 && signal(0); waited += 50) {
+    if (waited === 10_000) signal("SIGKILL");
+    await setTimeout(50);
   }
 }
