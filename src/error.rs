@@ -141,7 +141,7 @@ codes! {
         BodyPartReplaced = "body_part_replaced", "A text replaces an image, a recording or an empty result that the provider does not accept there; or the type of an image was corrected.";
         BodyReasoningChanged = "body_reasoning_changed", "Reasoning was sent with an id that the provider did not assign, or a call of Gemini's with Google's placeholder for its missing signature.";
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider does not accept this reasoning, and it was left out; or reasoning that Anthropic requires is missing.";
-        BrokenChain = "broken_chain", "A record of a transcript names a parent or a message that is missing, or is its own ancestor.";
+        BrokenChain = "broken_chain", "A record of a transcript names a parent or a message that is missing or later in the file, or is its own ancestor.";
         CacheMarksRefused = "cache_marks_refused", "A result has, with its system context and tools, more cache breakpoints than Anthropic accepts. They were kept; remove some.";
         CommitCycle = "commit_cycle", "The parents of imported commits form a cycle; no chain through it can be used.";
         CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of a ctxweave id but does not match its fields; the record was changed.";

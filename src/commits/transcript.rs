@@ -117,6 +117,17 @@ impl ConversionReport {
         self.unknown(&format!("field {name}"));
     }
 
+    /// Reports records that are not read because they are before the record that they follow, given whether each is so.
+    pub(crate) fn out_of_order(&mut self, records: impl Iterator<Item = bool>) {
+        let lost = records.filter(|is_lost| *is_lost).count();
+        if lost > 0 {
+            let message = format!(
+                "the lines are out of order: {lost} records are before the record that they follow, so they are not read"
+            );
+            self.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
+        }
+    }
+
     /// Reports that a file holds no conversation.
     pub(crate) fn no_messages(&mut self, bytes: &[u8]) {
         let what = if bytes.trim_ascii().is_empty() { "the file is empty" } else { "the file holds no conversation" };

@@ -152,9 +152,18 @@ fn damage_loses_no_whole_record_silently() {
             for line in whole.iter().filter(|line| lost.as_deref() != Some(**line)) {
                 assert!(stored.contains(&*String::from_utf8_lossy(line)), "{name}, variant {variant}");
             }
-            // Lines in another order are no damage to a reader of a list.
+            // Events of Copilot CLI do not name the ones that they follow, and a compaction replaces what is before it.
             let is_reordered = variant % 5 == 4;
-            assert!(is_reordered || texts(&transcript) == said || !found.is_empty(), "{name}, variant {variant}");
+            let is_list = is_reordered && (format == Format::CopilotCliV1 || name.contains("compacted"));
+            let [mut now, mut before] = [texts(&transcript), said.clone()];
+            if is_reordered {
+                now.sort();
+                before.sort();
+            }
+            assert!(
+                is_list || now == before || !found.is_empty(),
+                "{name}, variant {variant}: {now:?}, not {before:?}"
+            );
             let is_reported = !found.is_empty() && !import.diagnostics.is_empty();
             assert!(is_reordered || is_reported, "{name}, variant {variant}: {found:?}");
         }

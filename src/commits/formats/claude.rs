@@ -569,6 +569,10 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut ConversionReport) ->
     let session = Session::read(bytes, notes);
     let Some(tip) = session.tip() else { return Transcript::default() };
     let path = session.path(tip, through, notes);
+    let on_path: SortedSet<usize> = path.iter().copied().collect();
+    let is_before_parent =
+        |(index, entry): (usize, &Entry<'_>)| !on_path.contains(&index) && entry.parent > Some(index);
+    notes.out_of_order(session.entries.iter().enumerate().map(is_before_parent));
     Transcript { turns: session.turns(&path, through, notes) }
 }
 
