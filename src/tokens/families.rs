@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::cl100k;
 use super::counter::IncrementalCount;
 use super::heuristic::{self, Scale};
-use super::heuristic_words::WordCostCache;
+use super::heuristic_cache::EstimatorCache;
 use crate::text::{split_once, whole_number};
 use crate::tokens::Counter;
 
@@ -41,7 +41,7 @@ pub(super) struct Scaled {
     name: String,
     scale: Scale,
     error: u32,
-    words: Rc<RefCell<WordCostCache>>,
+    cache: Rc<RefCell<EstimatorCache>>,
 }
 
 impl fmt::Debug for Scaled {
@@ -51,18 +51,18 @@ impl fmt::Debug for Scaled {
 }
 
 impl Scaled {
-    /// The estimate with this name, which shares the cache of word costs; `None` if unknown.
-    pub(super) fn new(name: &str, words: &Rc<RefCell<WordCostCache>>) -> Option<Self> {
-        let words = Rc::clone(words);
+    /// The estimate with this name, which shares the caches; `None` if unknown.
+    pub(super) fn new(name: &str, cache: &Rc<RefCell<EstimatorCache>>) -> Option<Self> {
+        let cache = Rc::clone(cache);
         if name == CL100K {
             let scale = Scale::by_class(&cl100k::FACTORS);
-            return Some(Self { name: name.to_owned(), scale, error: CL100K_ERROR, words });
+            return Some(Self { name: name.to_owned(), scale, error: CL100K_ERROR, cache });
         }
         let (factors, error) = match FAMILIES.iter().find(|family| family.0 == name) {
             Some(&(_, factors, error)) => (factors, error),
             None => calibrated(name.strip_prefix(CALIBRATED)?)?,
         };
-        Some(Self { name: name.to_owned(), scale: Scale::percent(factors), error, words })
+        Some(Self { name: name.to_owned(), scale: Scale::percent(factors), error, cache })
     }
 }
 
@@ -88,11 +88,11 @@ impl Counter for Scaled {
     }
 
     fn count(&self, text: &str) -> u32 {
-        heuristic::count_scaled(text, self.scale, Some(&mut self.words.borrow_mut()))
+        self.cache.borrow_mut().count(text, self.scale)
     }
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
-        heuristic::count_up_to_scaled(text, limit, self.scale, Some(&mut self.words.borrow_mut()))
+        self.cache.borrow_mut().count_up_to(text, limit, self.scale)
     }
 
     fn count_incremental(&self, text: &str, incremental: &mut IncrementalCount) -> u32 {

@@ -101,15 +101,10 @@ static GRAMS: [i8; GRAMS_LEN] = {
 /// ```
 #[must_use]
 pub fn count(text: &str) -> u32 {
-    count_with(text, None)
+    count_scaled(text, Scale::default(), None)
 }
 
-/// [`count`] with a cache of word costs.
-pub(crate) fn count_with(text: &str, words: Option<&mut WordCostCache>) -> u32 {
-    count_scaled(text, Scale::default(), words)
-}
-
-/// [`count_with`] scaled to another tokenizer.
+/// [`count`] scaled to another tokenizer, with a cache of word costs.
 pub(super) fn count_scaled(text: &str, scale: Scale, words: Option<&mut WordCostCache>) -> u32 {
     let mut tally = Tally { words, ..Tally::new(u64::MAX, scale) };
     walk(text, &mut tally);
@@ -121,15 +116,10 @@ pub(super) fn count_scaled(text: &str, scale: Scale, words: Option<&mut WordCost
 /// Equal to [`count`] if it returns a number. It stops reading soon after the limit is passed.
 #[must_use]
 pub fn count_up_to(text: &str, limit: u32) -> Option<u32> {
-    count_up_to_with(text, limit, None)
+    count_up_to_scaled(text, limit, Scale::default(), None)
 }
 
-/// [`count_up_to`] with a cache of word costs.
-pub(crate) fn count_up_to_with(text: &str, limit: u32, words: Option<&mut WordCostCache>) -> Option<u32> {
-    count_up_to_scaled(text, limit, Scale::default(), words)
-}
-
-/// [`count_up_to_with`] scaled to another tokenizer.
+/// [`count_up_to`] scaled to another tokenizer, with a cache of word costs.
 pub(super) fn count_up_to_scaled(
     text: &str,
     limit: u32,

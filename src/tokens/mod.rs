@@ -9,6 +9,7 @@ mod counter;
 pub mod cut;
 pub(crate) mod families;
 pub mod heuristic;
+mod heuristic_cache;
 mod heuristic_joins;
 mod heuristic_ranges;
 mod heuristic_words;
