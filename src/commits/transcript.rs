@@ -192,8 +192,8 @@ impl Unknown for ConversionReport {
         Self::unknown(self, kind);
     }
 
-    fn unknown_fields(&mut self, part: &Map<String, Value>, known: &str) {
-        part.each_unknown(&[known], &mut |name, _| self.unknown_field(name));
+    fn unknown_fields(&mut self, object: &Map<String, Value>, known: &[&str]) {
+        object.each_unknown(known, &mut |name, _| self.unknown_field(name));
     }
 
     fn unheld_fields(&mut self, part: &Map<String, Value>, class: &Part<&Value>) {

@@ -394,7 +394,7 @@ impl Output {
             }
             Some(from) => {
                 let turns = dated(from, run, options, diagnostics)?;
-                let turns = if target.hides_before_summary() { summary_first(from.reader, turns) } else { turns };
+                let turns = if target.hides_before_summary() { summary_first(turns) } else { turns };
                 let summaries = summaries(run, &turns);
                 match options.cross_family {
                     CrossFamily::Transcode => {
@@ -627,13 +627,13 @@ fn foreign(turns: Vec<Turn>, notes: &mut ConversionReport) -> Vec<Turn> {
     out
 }
 
-/// Puts the summary of a compaction of Codex before the messages that the compaction kept.
-fn summary_first(from: Format, mut turns: Vec<Turn>) -> Vec<Turn> {
-    if from.family() == Format::CodexV1.family()
-        && let Some(at) = turns.iter().rposition(|turn| turn.summary)
+/// Puts the newest summary before the turns that precede it, such as those that a compaction kept. Only it stays marked.
+fn summary_first(mut turns: Vec<Turn>) -> Vec<Turn> {
+    if let Some(at) = turns.iter().rposition(|turn| turn.summary)
         && let Some(kept) = turns.get_mut(..=at)
     {
         kept.rotate_right(1);
+        kept.iter_mut().skip(1).for_each(|turn| turn.summary = false);
     }
     turns
 }

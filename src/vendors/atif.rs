@@ -5,11 +5,15 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use crate::content::{Block, Media, Role, arguments_object};
-use crate::vendors::blocks::{Unknown, flag, image_at, image_url, list, object, objects, owned, text};
+use crate::vendors::blocks::{Unknown, flag, image_at, image_url, lacking, list, object, objects, owned, text};
 use crate::vendors::signature::ReasoningSignature;
 
 /// The media types of images that a step can hold.
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+/// The fields of a step, in all versions.
+const STEP_FIELDS: &str = "step_id timestamp source message reasoning_content reasoning_effort model_name tool_calls \
+     observation metrics is_copied_context llm_call_count extra";
 
 /// The authors and the blocks of a step: its content, and the results of its calls.
 pub(crate) fn read_step(step: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<(Role, Vec<Block<'static>>)> {
@@ -22,6 +26,7 @@ pub(crate) fn read_step(step: &Map<String, Value>, notes: &mut dyn Unknown) -> V
             return Vec::new();
         }
     };
+    notes.unknown_fields(step, &[STEP_FIELDS]);
     let mut blocks = Vec::new();
     if let Some(thought) = text(step, "reasoning_content").filter(|text| !text.is_empty()) {
         let signature = object(step, "extra").and_then(|extra| owned(extra, "signature"));
@@ -33,6 +38,7 @@ pub(crate) fn read_step(step: &Map<String, Value>, notes: &mut dyn Unknown) -> V
     }
     blocks.extend(read_content(step.get("message"), notes));
     for call in objects(list(step, "tool_calls"), "a call that is not an object", notes) {
+        notes.unknown_fields(call, &["tool_call_id function_name arguments extra"]);
         blocks.push(Block::ToolCall {
             id: owned(call, "tool_call_id").unwrap_or_default(),
             name: owned(call, "function_name").unwrap_or_default(),
@@ -52,6 +58,7 @@ pub(crate) fn is_summary(step: &Map<String, Value>) -> bool {
 }
 
 fn read_result(result: &Map<String, Value>, notes: &mut dyn Unknown) -> Block<'static> {
+    notes.unknown_fields(result, &["source_call_id content extra"]);
     let extra = object(result, "extra");
     let orphan = || extra.and_then(|extra| owned(extra, "tool_call_id"));
     Block::ToolResult {
@@ -72,9 +79,11 @@ fn read_content(content: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block<'
     let mut blocks = Vec::new();
     for part in parts {
         let source = object(part, "source");
+        notes.unknown_fields(part, &["type text source"]);
+        source.into_iter().for_each(|source| notes.unknown_fields(source, &["media_type path"]));
         let path = source.and_then(|source| text(source, "path"));
         match (text(part, "type").unwrap_or_default(), path) {
-            ("text", _) => blocks.extend(text(part, "text").map(|text| Block::text(text.to_owned()))),
+            ("text", _) => blocks.extend(owned(part, "text").or_else(|| lacking("text", notes)).map(Block::Text)),
             ("image", Some(path)) => {
                 let mut image = image_at(path);
                 if let Some(kind) = source.and_then(|source| text(source, "media_type")) {

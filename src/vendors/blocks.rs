@@ -18,8 +18,8 @@ pub(crate) trait Unknown {
     /// Counts one more of an unknown kind.
     fn unknown(&mut self, kind: &str);
 
-    /// Counts the fields of a part that are not among the known ones, a list of words. Replies do so themselves.
-    fn unknown_fields(&mut self, _part: &Map<String, Value>, _known: &str) {}
+    /// Counts the fields of an object that are not among the known ones, lists of words. Replies do so themselves.
+    fn unknown_fields(&mut self, _object: &Map<String, Value>, _known: &[&str]) {}
 
     /// Counts the fields of a part that its block does not hold. Replies do so themselves.
     fn unheld_fields(&mut self, _part: &Map<String, Value>, _class: &Part<&Value>) {}
@@ -27,6 +27,19 @@ pub(crate) trait Unknown {
 
 /// The fields of the blocks of sessions that have no content, or that the reader of the format reads.
 pub(crate) const FIELDS_OF_SESSIONS: &str = "index type id server thoughtSignature";
+
+/// The fields of the source of an image. `detail` asks for a resolution.
+const FIELDS_OF_SOURCES: &str = "type media_type mimeType data url file_id detail";
+
+/// The fields of an image that hold it, a list of words; `None` for a part of another type.
+pub(crate) fn image_fields(part: &Map<String, Value>, kind: &str) -> Option<&'static str> {
+    match kind {
+        "image" if part.contains_key("source") => Some("source"),
+        "image" => Some("data url mimeType media_type"),
+        "image_url" | "input_image" => Some("image_url"),
+        _ => None,
+    }
+}
 
 /// Visits the fields of a part that its block does not hold. `known` are fields without content, and those that the
 /// reader of the format reads, a list of words.
@@ -89,6 +102,11 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
     if !matches!(class, Part::Compaction { .. } | Part::Other) {
         notes.unheld_fields(map, &class);
         return classified(class, kind, notes);
+    }
+    if let Some(known) = image_fields(map, kind) {
+        notes.unknown_fields(map, &[known, FIELDS_OF_SESSIONS, "detail"]);
+        let sources = ["source", "image_url"].into_iter().filter_map(|name| object(map, name));
+        sources.for_each(|source| notes.unknown_fields(source, &[FIELDS_OF_SOURCES]));
     }
     Some(match kind {
         "image" if object(map, "source").is_some_and(|source| source.contains_key("file_id")) => {

@@ -5,6 +5,10 @@ use serde_json::{Map, Value, json};
 use crate::content::{Block, Role};
 use crate::vendors::blocks::{Unknown, list, object, read_said, text};
 
+/// The fields of messages. Those of Roo Code after `metrics` link summaries and truncations to the messages they replace.
+const FIELDS: &str = "role content id ts model modelInfo metrics isSummary condenseId condenseParent \
+     isTruncationMarker truncationId truncationParent";
+
 /// The author and the blocks of a message; `None` for an unknown role.
 pub(crate) fn read_message(
     message: &Map<String, Value>,
@@ -19,6 +23,7 @@ pub(crate) fn read_message(
             return None;
         }
     };
+    notes.unknown_fields(message, &[FIELDS]);
     let content = message.get("content").map(typed);
     Some((role, read_said(content.as_ref(), None, notes)))
 }

@@ -8,6 +8,9 @@ use crate::content::{Block, Role};
 use crate::vendors::blocks::{Unknown, arguments, list, object, objects, owned, read_said, text};
 use crate::vendors::signature::ReasoningSignature;
 
+/// The fields of messages.
+const FIELDS: &str = "id role content toolCalls toolCallId signature redactedThinking usage metadata";
+
 /// What Continue sends for a call whose output it has not stored.
 const NO_OUTPUT: &str = "No tool output";
 const CANCELED: &str = "The user cancelled this tool call.";
@@ -18,6 +21,7 @@ pub(crate) fn read_item(item: &Map<String, Value>, notes: &mut dyn Unknown) -> V
         notes.unknown("an item without a message");
         return Vec::new();
     };
+    notes.unknown_fields(message, &[FIELDS]);
     let role = text(message, "role").unwrap_or_default();
     let calls = list(message, "toolCalls");
     let said = |notes: &mut dyn Unknown| match message.get("content") {

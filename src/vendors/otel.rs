@@ -9,6 +9,10 @@ use crate::json::Value as Parsed;
 use crate::vendors::blocks::{Unknown, arguments, flag, image, list, objects, owned, text};
 use crate::vendors::fields::has_any;
 
+/// The fields of the parts that are read.
+const PART_FIELDS: &str = "type content signature id name arguments server_tool_call response result \
+     server_tool_call_response is_error modality mime_type uri";
+
 /// The author and the blocks of a message; `None` for an unknown role.
 pub(crate) fn read_message(
     message: &Map<String, Value>,
@@ -23,6 +27,7 @@ pub(crate) fn read_message(
             return None;
         }
     };
+    notes.unknown_fields(message, &["role parts finish_reason"]);
     Some((role, read_parts(list(message, "parts"), notes)))
 }
 
@@ -70,7 +75,9 @@ fn read_part(part: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block
         "uri" => media(owned(part, "uri").map(Media::Url)),
         _ => None,
     };
-    if found.is_none() {
+    if found.is_some() {
+        notes.unknown_fields(part, &[PART_FIELDS]);
+    } else {
         notes.unknown(&format!("part {kind}"));
     }
     found

@@ -9,11 +9,18 @@ use crate::vendors::blocks::{Unknown, flag, lacking, only_shown, owned, read_con
 use crate::vendors::gemini::blocks::push_signature;
 use crate::vendors::signature::ReasoningSignature;
 
+/// The fields of messages. `details` and `display` are for the screen.
+const FIELDS: &str = "role content timestamp api provider model responseModel responseId diagnostics usage stopReason \
+     errorMessage toolCallId toolName isError details customType display";
+
 /// The author and the blocks of a message; `None` for one that the model does not see, or of an unknown role.
 pub(crate) fn read_message(
     message: &Map<String, Value>,
     notes: &mut dyn Unknown,
 ) -> Option<(Role, Vec<Block<'static>>)> {
+    if !matches!(text(message, "role"), Some("bashExecution" | "branchSummary")) {
+        notes.unknown_fields(message, &[FIELDS]);
+    }
     let content = message.get("content");
     Some(match text(message, "role").unwrap_or_default() {
         "user" | "custom" | "hookMessage" => (Role::User, read_said(content, None, notes)),

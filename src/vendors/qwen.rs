@@ -12,6 +12,7 @@ use crate::vendors::gemini::part::FIELDS;
 /// The author and the blocks of a content.
 pub(crate) fn read_content(content: &Map<String, Value>, notes: &mut dyn Unknown) -> (Role, Vec<Block<'static>>) {
     let role = if text(content, "role") == Some("model") { Role::Assistant } else { Role::User };
+    notes.unknown_fields(content, &["role parts"]);
     let mut blocks = Vec::new();
     for part in list(content, "parts") {
         let Some(fields) = part.as_object() else {
@@ -19,12 +20,12 @@ pub(crate) fn read_content(content: &Map<String, Value>, notes: &mut dyn Unknown
             continue;
         };
         if let Some(call) = call_of(fields) {
-            notes.unknown_fields(fields, FIELDS);
-            notes.unknown_fields(call, FIELDS);
+            notes.unknown_fields(fields, &[FIELDS]);
+            notes.unknown_fields(call, &[FIELDS]);
             push_signature(fields, &mut blocks);
             blocks.push(gemini_call(owned(call, "id").unwrap_or_default(), call));
         } else if let Some(response) = response_of(fields) {
-            notes.unknown_fields(fields, FIELDS);
+            notes.unknown_fields(fields, &[FIELDS]);
             let id = owned(response, "id").unwrap_or_default();
             blocks.push(tool_result(id, result_content(part, notes), failed(response)));
         } else {

@@ -1,9 +1,11 @@
 //! `pi-v3`, `atif-1.7` and `otel-genai` as written (docs/session-formats.md). `tests/runtimes/trajectories.test.mjs` has
 //! trajectories validated by Harbor.
 
+use ctxweave::DiagnosticCode;
 use ctxweave::commits::formats::{Format, detect_format};
 use ctxweave::commits::transcript::{Role, Transcript, Turn};
 use ctxweave::commits::translate::CrossFamily;
+use ctxweave::content::Block;
 use serde_json::{Value, json};
 
 use crate::growing_sessions::{Kept, in_pieces};
@@ -65,6 +67,94 @@ fn every_session_is_translated_with_its_calls_and_results() {
             assert_eq!(value.is_some(), target != Format::PiV3, "{name} to {target}");
         }
     }
+}
+
+const OTHER_RECORDED: [(Format, &[u8]); 6] = [
+    (Format::ClineV1, include_bytes!("../sessions/cline-3.0.65.messages.json")),
+    (Format::ContinueV1, include_bytes!("../sessions/continue-1.5.47.json")),
+    (Format::CopilotCliV1, include_bytes!("../sessions/copilot-cli-1.0.102.events.jsonl")),
+    (Format::GeminiV1, include_bytes!("../sessions/gemini-cli-0.61.0.jsonl")),
+    (Format::PiV3, include_bytes!("../sessions/pi-0.73.1.jsonl")),
+    (Format::QwenCodeV1, include_bytes!("../sessions/qwen-code-0.24.4.jsonl")),
+];
+
+/// The texts, calls and results of a session, which every format can hold; and its images and reasoning.
+fn contents(transcript: &Transcript) -> (Vec<String>, Vec<String>) {
+    let (mut kept, mut may_be_lost) = (Vec::new(), Vec::new());
+    for block in transcript.turns.iter().flat_map(|turn| &turn.blocks) {
+        match block {
+            Block::Text(text) => kept.push(text.trim().to_owned()),
+            Block::ToolCall { id, name, arguments, .. } => kept.push(format!("{id} {name} {arguments}")),
+            Block::ToolResult { tool_call_id, content, is_error, .. } => {
+                let texts: Vec<&str> = content.iter().filter_map(Block::as_text).map(str::trim).collect();
+                kept.push(format!("{tool_call_id} {is_error:?} {}", texts.join("\n")));
+                may_be_lost.extend(content.iter().filter(|it| it.as_text().is_none()).map(|it| format!("{it:?}")));
+            }
+            other => may_be_lost.push(format!("{other:?}")),
+        }
+    }
+    (kept, may_be_lost)
+}
+
+/// Every recorded and every sample session, in every format and back: texts, calls and results are kept, and each other
+/// loss is reported.
+#[test]
+fn every_session_goes_to_every_format_and_back() {
+    let samples: Vec<_> = SESSIONS.iter().map(|&(name, format)| (format, session(name))).collect();
+    let recorded = RECORDED.iter().chain(&OTHER_RECORDED).map(|&(format, file)| (format, file.to_vec()));
+    for (format, file) in recorded.chain(samples) {
+        let (transcript, found) = read(format, &file, false);
+        let (kept, may_be_lost) = contents(&transcript);
+        assert!(kept.len() > 1, "{format}");
+        assert!(found.iter().all(|found| !found.message.contains("`field ")), "{format}: {found:?}");
+        let holds = |way: &str, target: Format, bytes: &[u8], is_reported: bool| {
+            let (now, others) = contents(&read(target, bytes, false).0);
+            // A format may join texts, frame a summary, or describe an image within a result.
+            for one in &kept {
+                assert!(now.iter().any(|text| text.contains(one)), "{format} {way}: {one}\n{now:#?}");
+            }
+            assert!(is_reported || may_be_lost.iter().all(|one| others.contains(one)), "{format} {way}: {others:?}");
+        };
+        for target in Format::WRITTEN.iter().filter(|target| **target != format) {
+            let there = translated(&[(format.name(), &file)], target.name(), CrossFamily::Transcode);
+            let is_reported = there.diagnostics.iter().any(|found| found.code == DiagnosticCode::NotExpressible);
+            holds(&format!("to {target}"), *target, &there.bytes, is_reported);
+            for other in Format::WRITTEN.iter().filter(|other| *other != target) {
+                let back = translated(&[(target.name(), &there.bytes)], other.name(), CrossFamily::Transcode);
+                let again = back.diagnostics.iter().any(|found| found.code == DiagnosticCode::NotExpressible);
+                holds(&format!("to {target} to {other}"), *other, &back.bytes, is_reported || again);
+            }
+        }
+    }
+}
+
+/// A summary that is not the first turn hides nothing that its format shows with it.
+#[test]
+fn turns_before_a_summary_stay_in_the_context() {
+    let summary = json!({ "role": "user", "content": "so far", "summary": true });
+    let say = |role: &str, content: &str| json!({ "role": role, "content": content });
+    let older = json!({ "role": "user", "content": "older", "summary": true });
+    let file = lines(&[say("system", "be brief"), older, say("user", "kept"), summary, say("assistant", "next")]);
+    for target in Format::WRITTEN.iter().filter(|target| **target != Format::GenericV1) {
+        let there = translated(&[("generic-v1", &file)], target.name(), CrossFamily::Transcode);
+        let now = said(*target, &there.bytes).join("\n");
+        for text in ["be brief", "older", "kept", "so far", "next"] {
+            assert_eq!(now.matches(text).count(), 1, "{target}: {now}");
+        }
+        let back = translated(&[(target.name(), &there.bytes)], "generic-v1", CrossFamily::Transcode);
+        let now = said(Format::GenericV1, &back.bytes).join("\n");
+        assert!(
+            ["be brief", "older", "kept", "so far", "next"].iter().all(|text| now.contains(text)),
+            "{target}: {now}"
+        );
+    }
+    // Codex has the kept turns in the compaction, in their order.
+    let there = translated(&[("generic-v1", &file)], "codex-v1", CrossFamily::Transcode);
+    let (transcript, found) = read(Format::CodexV1, &there.bytes, false);
+    assert_eq!(found, []);
+    let expected = ["system: be brief", "user: older", "user: kept", "user: so far", "assistant: next"];
+    assert_eq!(texts(&transcript), expected);
+    assert_eq!(transcript.turns.iter().position(|turn| turn.summary), Some(3));
 }
 
 /// What a compaction of Codex keeps is in the context of other agents too.

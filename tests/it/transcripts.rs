@@ -1223,3 +1223,82 @@ fn unknown_fields_of_content_are_reported() {
         assert_eq!((done.bytes, done.diagnostics), (file, Vec::new()), "{format}");
     }
 }
+
+/// A field of an image, or of a message whose fields are all known, is counted too.
+#[test]
+fn unknown_fields_of_images_and_messages_are_reported() {
+    let with = |mut object: Value, more: Value| {
+        object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        object
+    };
+    let message = |content: Value| json!({ "role": "user", "content": content });
+    let claude = |message: Value| json!({ "type": "user", "uuid": "1", "parentUuid": null, "message": message, "requestId": "r" });
+    let codex =
+        |payload: Value| json!({ "timestamp": "2026-03-02T10:00:00Z", "type": "response_item", "payload": payload });
+    let item = |content: Value| codex(with(message(content), json!({ "type": "message" })));
+    let gemini = |part: Value| json!({ "id": "1", "type": "user", "content": [part] });
+    let pi = |message: Value| json!({ "type": "message", "id": "1", "parentId": null, "message": message });
+    let sts = |message: Value| json!({ "type": "message", "message": message });
+    let cline = |message: Value| json!({ "messages": [with(message, json!({ "ts": 1 }))] });
+    let continue_dev = |message: Value| json!({ "history": [{ "message": message, "contextItems": [] }] });
+    let atif = |step: Value| json!({ "schema_version": "ATIF-v1.7", "steps": [step] });
+    let step = |message: Value| json!({ "step_id": 1, "source": "user", "message": message });
+    let otel = |message: Value| json!({ "gen_ai.input.messages": [message] });
+    let hi = || message(json!("hi"));
+    let later = || json!({ "later": 1 });
+    let source = json!({ "type": "base64", "media_type": "image/png", "data": "aGk=", "later": 1 });
+    let image = json!({ "type": "image", "source": source, "title": "x" });
+    let bare = json!({ "type": "image", "data": "aGk=", "mimeType": "image/png", "altText": "x" });
+    let url = |url: Value| json!({ "type": "image_url", "image_url": url });
+    let input = json!({ "type": "input_image", "image_url": "data:image/png;base64,aGk=", "detail": "high" });
+    let inline = json!({ "inlineData": { "mimeType": "image/png", "data": "aGk=", "displayName": "x" } });
+    let path = json!({ "media_type": "image/png", "path": "a.png", "later": 1 });
+    let uri = json!({ "type": "uri", "modality": "image", "mime_type": "image/png", "uri": "https://a.example/b", "later": 1 });
+    for (format, line, expected) in [
+        (Format::ClaudeCodeV1, claude(message(json!([image]))), vec!["later", "title"]),
+        (Format::ClaudeCodeV1, claude(with(hi(), json!({ "stop_details": { "a": 1 }, "later": 1 }))), vec!["later"]),
+        (Format::GenericV1, message(json!([bare])), vec!["altText"]),
+        (Format::GenericV1, message(json!([url(json!({ "url": "https://a.example/b", "detail": "low" }))])), vec![]),
+        (Format::GenericV1, message(json!([url(json!({ "url": "https://a.example/b", "later": 1 }))])), vec!["later"]),
+        (Format::GenericV1, with(hi(), json!({ "name": "Ann", "images": ["aGk="] })), vec!["images", "name"]),
+        (Format::GenericV1, json!({ "role": "tool", "name": "f", "tool_call_id": "a", "content": "ok" }), vec![]),
+        (Format::CodexV1, item(json!([input])), vec![]),
+        (Format::CodexV1, item(json!([with(input, later())])), vec!["later"]),
+        (
+            Format::CodexV1,
+            codex(with(hi(), json!({ "type": "message", "metadata": { "a": 1 }, "later": 1 }))),
+            vec!["later"],
+        ),
+        (Format::CodexV0, with(hi(), json!({ "type": "message", "later": 1 })), vec!["later"]),
+        (Format::GeminiV1, gemini(inline), vec!["displayName"]),
+        (Format::GeminiV1, with(gemini(json!({ "text": "hi" })), later()), vec!["later"]),
+        (
+            Format::QwenCodeV1,
+            json!({ "uuid": "1", "parentUuid": null, "type": "user", "later": 1,
+            "message": { "role": "user", "parts": [{ "text": "hi" }], "inner": 1 } }),
+            vec!["inner"],
+        ),
+        (Format::PiV3, pi(with(hi(), later())), vec!["later"]),
+        (Format::PiV3, pi(message(json!([with(bare.clone(), later())]))), vec!["altText", "later"]),
+        (Format::Sts, sts(with(hi(), later())), vec!["later"]),
+        (Format::ClineV1, cline(with(hi(), json!({ "reasoning_content": "hm" }))), vec!["reasoning_content"]),
+        (Format::ContinueV1, continue_dev(with(hi(), later())), vec!["later"]),
+        (Format::AtifV17, atif(with(step(json!("hi")), json!({ "extra": { "a": 1 }, "later": 1 }))), vec!["later"]),
+        (Format::AtifV17, atif(step(json!([{ "type": "image", "source": path }]))), vec!["later"]),
+        (
+            Format::OtelGenai,
+            otel(json!({ "role": "user", "name": "Ann", "parts": [{ "type": "text", "content": "hi" }] })),
+            vec!["name"],
+        ),
+        (Format::OtelGenai, otel(json!({ "role": "user", "parts": [uri] })), vec!["later"]),
+    ] {
+        let (transcript, found) = read(format, &lines(std::slice::from_ref(&line)), false);
+        assert_eq!(transcript.turns.len(), 1, "{format} {line}");
+        let expected: Vec<String> = expected
+            .iter()
+            .map(|name| format!("`field {name}`, 1 time: unknown, so not read as conversation"))
+            .collect();
+        let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+        assert_eq!(messages, expected, "{format} {line}");
+    }
+}

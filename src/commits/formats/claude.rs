@@ -23,7 +23,7 @@ use crate::jsonl::{Reader, Record};
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
 use crate::vendors::anthropic;
-use crate::vendors::blocks::{read_said, text_or};
+use crate::vendors::blocks::{Unknown as _, read_said, text_or};
 
 /// Other types that Claude Code writes.
 const ASIDE: &[&str] = &[
@@ -476,6 +476,9 @@ impl<'a> Session<'a> {
             let hidden = flag(&entry.map, "isMeta") || flag(&entry.map, "isVisibleInTranscriptOnly");
             if (hidden && !summary) || (summary && through) {
                 continue;
+            }
+            if let Some(message) = object(&entry.map, "message") {
+                notes.unknown_fields(message, &[anthropic::blocks::MESSAGE_FIELDS]);
             }
             let blocks = read_said(entry.content(), Some(Vendor::Anthropic), notes);
             if blocks.is_empty() {

@@ -14,15 +14,17 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::continuation::{Continuation, call_id as call_id_from};
-use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, list, objects, owned, text};
+use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, list, objects, owned, result_text, text};
 use crate::content::{Block, Vendor};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::jsonl::{IsRecord, Reader, Record};
+use crate::maps::SortedSet;
 use crate::text::is_blank;
 use crate::tool_calls::ToolIds;
-use crate::vendors::blocks::read_said;
+use crate::vendors::blocks::{Unknown as _, read_said};
 use crate::vendors::openai_responses;
 use crate::vendors::openai_responses::blocks::{image_part, text_part, write_item};
+use crate::vendors::openai_responses::fields::FIELDS_OF_CODEX;
 use crate::vendors::openai_responses::phase;
 
 /// Line types that are not the conversation.
@@ -241,6 +243,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
                     return;
                 }
             };
+            notes.unknown_fields(item, &["type id role status content phase", FIELDS_OF_CODEX]);
             let blocks = read_said(item.get("content"), None, notes);
             if role == Role::Assistant {
                 phase::of_item(item).into_iter().for_each(|block| push(turns, role, block, timestamp));
@@ -301,45 +304,79 @@ pub(super) fn write(
         });
     }
     let answered = ToolIds::of_blocks(turns.iter().flat_map(|turn| &turn.blocks)).results;
-    for turn in turns {
+    // A compaction replaces all before it, so it has the turns up to the newest summary.
+    let summary = turns.iter().rposition(|turn| turn.summary).filter(|_| enveloped);
+    let (replacing, following) =
+        turns.split_at_checked(summary.map_or(0, |at| at.saturating_add(1))).unwrap_or_default();
+    if let Some(summary) = replacing.last() {
+        let timestamp = continuation.time(summary.timestamp.as_deref());
+        let payload = write_compaction(replacing, summary, &answered, notes);
+        lines.push(json!({ "timestamp": timestamp, "type": "compacted", "payload": payload }));
+    }
+    for turn in following {
         let timestamp = continuation.time(turn.timestamp.as_deref());
-        let mut line = |item: Value| {
+        if turn.summary {
+            notes.inexpressible("the mark of a summary");
+        }
+        write_turn(turn, &answered, notes, &mut |item| {
             lines.push(if enveloped {
                 json!({ "timestamp": timestamp, "type": "response_item", "payload": item })
             } else {
                 item
             });
-        };
-        if turn.summary {
-            if let ([Block::Text(message)], true) = (turn.blocks.as_slice(), enveloped) {
-                lines.push(json!({ "timestamp": timestamp, "type": "compacted", "payload": { "message": message } }));
-                continue;
-            }
-            notes.inexpressible("the mark of a summary");
-        }
-        let mut parts: Vec<Value> = Vec::new();
-        let mut phase = None;
-        for block in &turn.blocks {
-            match block {
-                Block::Text(text) => parts.push(text_part(turn.role, text)),
-                Block::Image(image) => parts.push(image_part(image)),
-                Block::Audio(_) => parts.push(text_part(turn.role, &notes.recording(block))),
-                Block::Vendor(block) if block.vendor != Vendor::OpenAi => {
-                    parts.extend(notes.replacement(block).map(|text| text_part(turn.role, text)));
-                }
-                Block::Vendor(block) if block.phase().is_some() => {
-                    flush(&mut parts, turn.role, phase, &mut line);
-                    phase = block.phase();
-                }
-                other => {
-                    flush(&mut parts, turn.role, phase.take(), &mut line);
-                    write_item(other, &answered).map_or_else(|| notes.inexpressible("a block out of place"), &mut line);
-                }
-            }
-        }
-        flush(&mut parts, turn.role, phase, &mut line);
+        });
     }
     lines
+}
+
+/// A compaction with its summary, the last of the turns that replace the history.
+fn write_compaction(
+    replacing: &[Turn],
+    summary: &Turn,
+    answered: &SortedSet<String>,
+    notes: &mut ConversionReport,
+) -> Value {
+    let message = result_text(&summary.blocks);
+    if let ([_], [Block::Text(_)]) = (replacing, summary.blocks.as_slice()) {
+        return json!({ "message": message });
+    }
+    let mut history = Vec::new();
+    for turn in replacing {
+        write_turn(turn, answered, notes, &mut |item| history.push(item));
+    }
+    let older = replacing.iter().filter(|turn| turn.summary).skip(1);
+    older.for_each(|_| notes.inexpressible("the mark of a summary"));
+    json!({ "message": message, "replacement_history": history })
+}
+
+/// Writes the items of a turn.
+fn write_turn(
+    turn: &Turn,
+    answered: &SortedSet<String>,
+    notes: &mut ConversionReport,
+    mut line: &mut impl FnMut(Value),
+) {
+    let mut parts: Vec<Value> = Vec::new();
+    let mut phase = None;
+    for block in &turn.blocks {
+        match block {
+            Block::Text(text) => parts.push(text_part(turn.role, text)),
+            Block::Image(image) => parts.push(image_part(image)),
+            Block::Audio(_) => parts.push(text_part(turn.role, &notes.recording(block))),
+            Block::Vendor(block) if block.vendor != Vendor::OpenAi => {
+                parts.extend(notes.replacement(block).map(|text| text_part(turn.role, text)));
+            }
+            Block::Vendor(block) if block.phase().is_some() => {
+                flush(&mut parts, turn.role, phase, line);
+                phase = block.phase();
+            }
+            other => {
+                flush(&mut parts, turn.role, phase.take(), line);
+                write_item(other, answered).map_or_else(|| notes.inexpressible("a block out of place"), &mut line);
+            }
+        }
+    }
+    flush(&mut parts, turn.role, phase, line);
 }
 
 fn flush(parts: &mut Vec<Value>, role: Role, phase: Option<&str>, line: &mut impl FnMut(Value)) {

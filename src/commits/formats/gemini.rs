@@ -22,9 +22,11 @@ use crate::error::{DiagnosticCode, Severity};
 use crate::json::Document;
 use crate::jsonl::{Reader, not_utf8};
 use crate::maps::{SortedMap, SortedSet};
+use crate::time::Timestamp;
+use crate::vendors::blocks::Unknown as _;
 use crate::vendors::gemini::blocks::{
-    as_list, call_of, carried_signature, failed, gemini_call, image_part, push_part, push_signature, response,
-    response_of, result_content, signed_part, tool_result,
+    SESSION_FIELDS, as_list, call_of, carried_signature, failed, gemini_call, image_part, push_part, push_signature,
+    response, response_of, result_content, signed_part, tool_result,
 };
 
 /// The messages of a session, by id.
@@ -33,6 +35,8 @@ struct Messages {
     /// The messages, in order.
     list: Vec<Map<String, Value>>,
     places: SortedMap<String, usize>,
+    /// How many messages were replaced by older lines.
+    outdated: usize,
 }
 
 impl Messages {
@@ -40,13 +44,18 @@ impl Messages {
         let place = self.list.len();
         let known = given_id(&message, "id").map(|id| *self.places.or_insert(id, place));
         match known.and_then(|known| self.list.get_mut(known)) {
-            Some(earlier) => *earlier = message,
+            Some(earlier) => {
+                // A message only gets more calls.
+                let calls = |message: &Map<String, Value>| list(message, "toolCalls").len();
+                self.outdated = self.outdated.saturating_add(usize::from(calls(earlier) > calls(&message)));
+                *earlier = message;
+            }
             None => self.list.push(message),
         }
     }
 
     fn replace_all(&mut self, messages: &[Value], notes: &mut ConversionReport) {
-        *self = Self::default();
+        *self = Self { outdated: self.outdated, ..Self::default() };
         objects(messages, "a message that is not an object", notes)
             .into_iter()
             .for_each(|message| self.add(message.clone()));
@@ -54,8 +63,22 @@ impl Messages {
 
     /// Takes the messages of a header or a `$set` line, if present.
     fn replace_from(&mut self, fields: &Map<String, Value>, notes: &mut ConversionReport) {
-        if !list(fields, "messages").is_empty() {
-            self.replace_all(list(fields, "messages"), notes);
+        if list(fields, "messages").is_empty() {
+            return;
+        }
+        let time = |fields, key| text(fields, key).and_then(Timestamp::parse);
+        let updated = time(fields, "lastUpdated");
+        let newer =
+            self.list.iter().filter(|message| updated.is_some() && time(message, "timestamp") > updated).count();
+        self.outdated = self.outdated.saturating_add(newer);
+        self.replace_all(list(fields, "messages"), notes);
+    }
+
+    /// Reports messages that were replaced by older lines.
+    fn report_outdated(&self, notes: &mut ConversionReport) {
+        if self.outdated > 0 {
+            let message = format!("the lines are out of order: {} messages were replaced by older ones", self.outdated);
+            notes.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
         }
     }
 
@@ -113,6 +136,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
             }
         }
     }
+    messages.report_outdated(notes);
     let mut turns = Vec::new();
     let mut seen = SeenCalls::default();
     for message in messages.list {
@@ -204,6 +228,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
             return;
         }
     };
+    notes.unknown_fields(message, &[SESSION_FIELDS]);
     if ["content", "thoughts", "toolCalls"].iter().all(|&key| message.get(key).is_none_or(Value::is_null)) {
         notes.unknown("a message without content");
     }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, flag, owned, text};
 use crate::content::{self, Block};
 use crate::jsonl::Reader;
+use crate::vendors::blocks::Unknown as _;
 use crate::vendors::{blocks, openai_chat};
 
 pub(super) fn knows_role(role: &str) -> bool {
@@ -31,6 +32,8 @@ pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
 
 /// The turn of a line; an unknown role is reported.
 pub(crate) fn turn(map: &Map<String, Value>, notes: &mut ConversionReport) -> Option<Turn> {
+    let of_result = if matches!(text(map, "role"), Some("tool" | "function")) { "name tool_call_id" } else { "" };
+    notes.unknown_fields(map, &[openai_chat::blocks::LINE_FIELDS, of_result]);
     let calls = openai_chat::blocks::chat_calls(map, notes);
     let read = if calls.is_empty() { blocks::read_said } else { blocks::read_content };
     let mut content = read(map.get("content"), None, notes);

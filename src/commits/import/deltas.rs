@@ -157,6 +157,8 @@ pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8])
 pub(super) fn gemini<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
     let mut deltas = Deltas::new(builder, unread);
     let mut noted = gemini::LineNotes::new(builder.is_whole());
+    // Every earlier commit has messages.
+    let mut has_messages = !builder.is_whole();
     let mut reader = Reader::after_lines(unread, builder.committed.line, builder.format.is_record());
     for Record { line, bytes, value: map } in reader.by_ref() {
         let mut time = text(&map, "timestamp").or_else(|| text(&map, "startTime"));
@@ -166,23 +168,32 @@ pub(super) fn gemini<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]
         }
         if let Some(set) = object(&map, "$set") {
             time = text(set, "lastUpdated");
-            if !list(set, "messages").is_empty() {
+            let messages = list(set, "messages");
+            if !messages.is_empty() && has_messages {
                 noted.add(&map, &mut builder.later);
                 deltas.compact(builder, &[], (bytes, line), time)?;
                 continue;
             }
+            // The first messages replace nothing: Gemini CLI writes its session context in this way.
+            has_messages |= !messages.is_empty();
+            deltas.answering |= messages.iter().any(|message| is_gemini(message.get("type").and_then(Value::as_str)));
         }
         match text(&map, "type") {
             Some("user") => deltas.before_question(builder, bytes, line)?,
-            Some("gemini" | "model") => deltas.answering = true,
-            _ => {}
+            kind => deltas.answering |= is_gemini(kind),
         }
+        has_messages |= map.contains_key("type");
         noted.add(&map, &mut builder.later);
         builder.note_time(time);
         deltas.lines.push(bytes);
     }
     deltas.end(builder)?;
     Ok(reader.finish())
+}
+
+/// Whether a message of this type is the model's.
+fn is_gemini(kind: Option<&str>) -> bool {
+    matches!(kind, Some("gemini" | "model"))
 }
 
 /// Imports lines of `{ role, content }`; returns the findings about them.

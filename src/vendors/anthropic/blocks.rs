@@ -8,6 +8,10 @@ use crate::content::{Block, Media, Vendor, arguments_object};
 use crate::vendors::blocks::{image_url, text, text_or};
 use crate::vendors::signature::bare_signature;
 
+/// The fields of a message: its content, and those that describe the answer.
+pub(crate) const MESSAGE_FIELDS: &str =
+    "id type role model content stop_reason stop_sequence stop_details usage container context_management diagnostics";
+
 /// The id of a call block; if `client_only`, only of calls that the client answers.
 pub(crate) fn call_id(block: &Map<String, Value>, client_only: bool) -> Option<&str> {
     let kind = text(block, "type").unwrap_or_default();

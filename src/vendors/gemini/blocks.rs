@@ -9,6 +9,9 @@ use crate::vendors::blocks::{Unknown, image, image_url, list, object, only_shown
 use crate::vendors::gemini::part::{Data, FIELDS, Part, read};
 use crate::vendors::signature::ReasoningSignature;
 
+/// The fields of a message in a session file of Gemini CLI. `displayContent` is for the screen.
+pub(crate) const SESSION_FIELDS: &str = "id timestamp type content displayContent thoughts toolCalls tokens model";
+
 /// Classifies a part.
 pub(crate) fn classify(part: &Map<String, Value>) -> Part<&Value> {
     let Ok(part) = read(part);
@@ -73,7 +76,7 @@ pub(crate) fn carried_signature<'b>(text: &str, signature: Option<&'b str>) -> O
 pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     let class = classify(map);
     if !is_vendor_part(map) {
-        notes.unknown_fields(map, FIELDS);
+        notes.unknown_fields(map, &[FIELDS]);
     }
     let data = match class.data {
         Data::Text(Value::String(text)) => {
@@ -91,6 +94,7 @@ pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> 
             return None;
         }
     };
+    notes.unknown_fields(data, &["mimeType mime_type data fileUri file_uri"]);
     let either = |names: [&str; 2]| names.into_iter().find_map(|name| owned::<String>(data, name));
     let mime_type = either(["mimeType", "mime_type"]).unwrap_or_else(|| "image/*".to_owned());
     if !mime_type.starts_with("image/") {

@@ -14,6 +14,10 @@ use crate::vendors::part::{Field, Fields};
 pub(crate) const MESSAGE_FIELDS: [&str; 8] =
     ["role", "content", "parts", "tool_calls", "function_call", "reasoning_content", "tool_call_id", "name"];
 
+/// The fields of a line of `generic-v1`, without those of results.
+pub(crate) const LINE_FIELDS: &str =
+    "role content id timestamp model summary tool_calls function_call reasoning_content";
+
 /// Those that hold contents or calls.
 pub(crate) const CONTENT_FIELDS: [&str; 3] = ["content", "parts", "tool_calls"];
 
@@ -47,7 +51,7 @@ pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> V
     }
     let mut found = Vec::new();
     for call in objects(list(map, "tool_calls"), "a call that is not an object", notes) {
-        notes.unknown_fields(call, FIELDS);
+        notes.unknown_fields(call, &[FIELDS]);
         let Ok(call) = read_call(call);
         found.push((string(call.id), call.tool.value, call.is_custom));
     }
@@ -58,7 +62,7 @@ pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> V
             notes.unknown("a call without a function");
             continue;
         };
-        notes.unknown_fields(called, FIELDS);
+        notes.unknown_fields(called, &[FIELDS]);
         let Ok(CalledTool { name, input }) = read_called_tool(called);
         let call = Block::ToolCall {
             id: id.unwrap_or_default(),

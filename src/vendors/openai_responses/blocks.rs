@@ -9,7 +9,7 @@ use crate::maps::SortedSet;
 use crate::vendors::blocks::{
     Unknown, arguments, flag, image, image_url, list, only_shown, owned, read_content, text, text_or,
 };
-use crate::vendors::openai_responses::fields::{FIELDS, ItemKind};
+use crate::vendors::openai_responses::fields::{FIELDS, FIELDS_OF_CODEX, ItemKind};
 use crate::vendors::signature::ReasoningSignature;
 
 /// Reads an item other than a message: the model's actions, and results, which have `server` unset. `call_id` returns
@@ -37,7 +37,7 @@ pub(crate) fn read_item(
         ItemKind::of(kind),
         ItemKind::Reasoning | ItemKind::FunctionCall | ItemKind::CustomCall | ItemKind::Output
     ) {
-        notes.unknown_fields(item, FIELDS);
+        notes.unknown_fields(item, &[FIELDS, FIELDS_OF_CODEX]);
     }
     let block = match (ItemKind::of(kind), kind) {
         (ItemKind::Reasoning, _) => {

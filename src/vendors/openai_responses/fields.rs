@@ -11,6 +11,9 @@ pub(crate) const FIELDS: &str = "index type id role status content summary rawCo
      input output text refusal phase image image_url url file file_data filename input_audio audio data \
      format result";
 
+/// The fields that Codex adds to items of its session files.
+pub(crate) const FIELDS_OF_CODEX: &str = "timestamp metadata internal_chat_message_metadata_passthrough end_turn";
+
 /// The kind of an item, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemKind {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::content::Counted;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::vendors::blocks::{Unknown, each_unheld, part_of};
+use crate::vendors::blocks::{Unknown, each_unheld, image_fields, part_of};
 use crate::vendors::part::{Fields, Part, shown_name, unknown_field};
 use crate::vendors::replies::stream::kind;
 
@@ -50,11 +50,11 @@ impl UnreadFields {
     pub(crate) fn part(&mut self, part: &Map<String, Value>) {
         let kind = kind(part);
         let class = part_of(part, kind);
-        let of_image = match (&class, kind) {
-            (Part::Other, "image") if part.contains_key("source") => "source",
-            (Part::Other, "image") => "data url mimeType media_type",
-            (Part::Other, "image_url" | "input_image") => "image_url",
-            (Part::Other | Part::Compaction { .. }, _) => return,
+        let of_image = match class {
+            Part::Other | Part::Compaction { .. } => {
+                let Some(fields) = image_fields(part, kind) else { return };
+                fields
+            }
             _ => "",
         };
         each_unheld(part, &class, &["index type", of_image], &mut |name, _| self.field(name));
