@@ -117,12 +117,12 @@ impl ConversionReport {
         self.unknown(&format!("field {name}"));
     }
 
-    /// Reports records that are not read because they are before the record that they follow, given whether each is so.
+    /// Reports that messages are not read because records are before the ones that they follow, given whether each is.
     pub(crate) fn out_of_order(&mut self, records: impl Iterator<Item = bool>) {
         let lost = records.filter(|is_lost| *is_lost).count();
         if lost > 0 {
             let message = format!(
-                "the lines are out of order: {lost} records are before the record that they follow, so they are not read"
+                "the lines are out of order: {lost} records are before the record that they follow; messages are not read"
             );
             self.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
         }

@@ -573,9 +573,11 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut ConversionReport) ->
     let Some(tip) = session.tip() else { return Transcript::default() };
     let path = session.path(tip, through, notes);
     let on_path: SortedSet<usize> = path.iter().copied().collect();
-    let is_before_parent =
-        |(index, entry): (usize, &Entry<'_>)| !on_path.contains(&index) && entry.parent > Some(index);
-    notes.out_of_order(session.entries.iter().enumerate().map(is_before_parent));
+    let entries = || session.entries.iter().enumerate();
+    // A record on the path may be before its parent too, and separate it from what continues from it.
+    if entries().any(|(index, entry)| entry.is_message() && !on_path.contains(&index)) {
+        notes.out_of_order(entries().map(|(index, entry)| entry.parent > Some(index)));
+    }
     Transcript { turns: session.turns(&path, through, notes) }
 }
 
