@@ -695,7 +695,7 @@ fn context(request: Value<'_>) -> Result<Response> {
     format.refuse_compressed(&bytes, BlobSource::default())?;
     let Context { turns, turn, answers, is_request, diagnostics: found } = context_at(format, &bytes, turn)?;
     diagnostics.extend(found);
-    let mut transcript = Transcript { turns };
+    let mut transcript = Transcript::from(turns);
     if let Some(vendor) = format.vendor() {
         transcript.name_vendor(vendor);
     }

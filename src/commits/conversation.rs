@@ -2,13 +2,16 @@
 
 use serde::Serialize;
 
-use crate::commits::transcript::{Role, Transcript};
+use crate::assembly::preserved::{ThinkingFate, is_signed};
+use crate::commits::transcript::{Role, Transcript, Turn};
 use crate::content::node_data::Named;
 pub use crate::content::node_data::{EdgeData, MetadataData, NodeData, SourceData};
 pub use crate::content::tree::{LoomTreeData, TreeData};
 use crate::content::tree::{ids, take_system};
-use crate::content::{self, Block};
+use crate::content::{self, Block, Vendor};
 use crate::error::Diagnostic;
+use crate::maps::SortedSet;
+use crate::tokens::models::preserves_thinking;
 
 /// A transcript as messages in the shape of an assembled dialogue.
 #[derive(Debug, Serialize)]
@@ -37,7 +40,7 @@ pub struct Message {
 
 /// The transcript as messages. Texts and images are moved, not copied.
 pub fn to_messages(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> Messages {
-    let Transcript { mut turns } = transcript;
+    let mut turns = valid_turns(transcript, &mut diagnostics);
     let system = take_system(&mut turns, &mut diagnostics);
     let ids = ids(&turns);
     let mut messages: Vec<Message> = Vec::new();
@@ -62,6 +65,27 @@ pub fn to_messages(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> 
 }
 
 /// The transcript as a Loom tree. Texts and images are moved, not copied.
-pub fn to_loom_tree(transcript: Transcript, diagnostics: Vec<Diagnostic>) -> LoomTreeData {
-    content::tree::loom_tree(transcript.turns, diagnostics)
+pub fn to_loom_tree(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> LoomTreeData {
+    let turns = valid_turns(transcript, &mut diagnostics);
+    content::tree::loom_tree(turns, diagnostics)
+}
+
+/// The turns without thinking whose signature is bound to something that they lack. Older models accept it.
+fn valid_turns(transcript: Transcript, diagnostics: &mut Vec<Diagnostic>) -> Vec<Turn> {
+    let Transcript { mut turns, changed_from } = transcript;
+    let Some(first) = changed_from else { return turns };
+    let mut emptied = SortedSet::new();
+    for (at, id) in ids(&turns).into_iter().enumerate().skip(first) {
+        let binds = |turn: &&mut Turn| turn.model.as_deref().is_some_and(preserves_thinking);
+        let Some(turn) = turns.get_mut(at).filter(binds) else { continue };
+        let count = turn.blocks.len();
+        turn.blocks.retain(|block| !is_signed(block, Vendor::Anthropic));
+        if turn.blocks.len() < count {
+            diagnostics.push(ThinkingFate::Removed.in_tree(&id));
+            emptied.extend(turn.blocks.is_empty().then_some(at));
+        }
+    }
+    let mut at = 0..turns.len();
+    turns.retain(|_| at.next().is_none_or(|at| !emptied.contains(&at)));
+    turns
 }

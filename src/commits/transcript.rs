@@ -18,6 +18,15 @@ use crate::vendors::signature::ReasoningSignature;
 pub struct Transcript {
     /// The turns.
     pub turns: Vec<Turn>,
+    /// The first turn before which the model saw something that the turns lack, if known. The signatures of thinking from
+    /// there on are bound to it.
+    pub changed_from: Option<usize>,
+}
+
+impl From<Vec<Turn>> for Transcript {
+    fn from(turns: Vec<Turn>) -> Self {
+        Self { turns, changed_from: None }
+    }
 }
 
 /// The id of a commit, and its summary.

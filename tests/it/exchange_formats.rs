@@ -177,7 +177,7 @@ fn summaries_stay_summaries() {
     let summary = Turn { summary: true, ..Turn::text(Role::User, "so far") };
     let turns = vec![Turn::text(Role::User, "one"), summary, Turn::text(Role::User, "two")];
     for format in [Format::PiV3, Format::AtifV17] {
-        let (bytes, found) = format.write(&Transcript { turns: turns.clone() }, "seed").unwrap();
+        let (bytes, found) = format.write(&Transcript::from(turns.clone()), "seed").unwrap();
         assert_eq!(found, []);
         let (transcript, _) = read(format, &bytes, false);
         assert!(transcript.turns[0].summary && texts(&transcript)[0].contains("so far"));
@@ -205,7 +205,7 @@ fn parts_of_other_formats_continue_a_session_of_pi() {
     let third: Value = serde_json::from_str(String::from_utf8_lossy(&done.bytes).lines().nth(2).unwrap()).unwrap();
     assert_eq!(third["parentId"], "a");
     // The steps of joined trajectories are numbered again.
-    let (one, _) = Format::AtifV17.write(&Transcript { turns: vec![Turn::text(Role::User, "one")] }, "1").unwrap();
+    let (one, _) = Format::AtifV17.write(&Transcript::from(vec![Turn::text(Role::User, "one")]), "1").unwrap();
     let parts = [("atif-1.7", one.as_slice()), ("generic-v1", &other), ("atif-1.7", &one)];
     let done = translated(&parts, "atif-1.7", CrossFamily::Transcode);
     let trajectory: Value = serde_json::from_slice(&done.bytes).unwrap();
@@ -274,7 +274,7 @@ fn an_unknown_time_is_not_written() {
             turns[1].timestamp = Some("2026-03-02T10:00:00Z".to_owned());
         }
         for format in [Format::Sts, Format::AtifV17] {
-            let (bytes, _) = format.write(&Transcript { turns: turns.clone() }, "seed").unwrap();
+            let (bytes, _) = format.write(&Transcript::from(turns.clone()), "seed").unwrap();
             let text = String::from_utf8(bytes.clone()).unwrap();
             assert_eq!(text.matches("\"timestamp\":").count(), usize::from(is_timed), "{text}");
             let times: Vec<_> = read(format, &bytes, false).0.turns.into_iter().map(|turn| turn.timestamp).collect();

@@ -212,7 +212,7 @@ fn gemini_sessions_are_read_as_gemini_resumes_them() {
 fn bureau_items_are_written_in_deterministic_order() {
     let arguments = Box::new(Cow::Owned(json!({ "a": 1 })));
     let call = Block::ToolCall { id: "t".into(), name: "n".into(), arguments, server: false };
-    let transcript = Transcript { turns: vec![Turn { blocks: vec![call], ..Turn::new(Role::Assistant) }] };
+    let transcript = Transcript::from(vec![Turn { blocks: vec![call], ..Turn::new(Role::Assistant) }]);
     let (bytes, found) = Format::BureauAgentV1.write(&transcript, "").unwrap();
     assert_eq!(found, []);
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -835,7 +835,7 @@ fn conversation(images: bool) -> impl Strategy<Value = Transcript> {
                 }
             }
         }
-        Transcript { turns }
+        Transcript::from(turns)
     })
 }
 

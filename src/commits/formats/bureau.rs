@@ -45,7 +45,7 @@ pub(super) fn read(
         };
         turns.push(Turn { blocks, ..Turn::new(role) });
     }
-    Ok(Transcript { turns })
+    Ok(Transcript::from(turns))
 }
 
 fn read_block(block: &Item<'_>, notes: &mut ConversionReport) -> Option<Block<'static>> {

@@ -16,7 +16,9 @@
 use serde_json::{Map, Value, json};
 
 use super::continuation::Continuation;
-use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, flag, given_id, object, owned, set, text};
+use crate::commits::transcript::{
+    ConversionReport, Role, Transcript, Turn, flag, given_id, list, object, owned, set, text,
+};
 use crate::content::{Block, Vendor};
 use crate::error::{DiagnosticCode, Result, Severity};
 use crate::jsonl::{Reader, Record};
@@ -506,6 +508,24 @@ impl<'a> Session<'a> {
     }
 }
 
+impl Session<'_> {
+    /// The first turn of a path before which the model saw something that its turns lack: a text that Claude Code added,
+    /// the history of a message that a compaction preserves, or a summary.
+    fn changed_from(&self, path: &[usize], through: bool) -> Option<usize> {
+        let mut preserved: SortedSet<&str> = SortedSet::new();
+        let at = path.iter().filter_map(|&index| self.entries.get(index)).position(|entry| {
+            if entry.is_boundary() && !through {
+                preserved.extend(entry.preserved());
+            }
+            let is_added = entry.kind() == "attachment" && !list(&entry.map, "rendered").is_empty();
+            let is_hidden = entry.is_message() && flag(&entry.map, "isMeta");
+            let is_left_out = if entry.is_summary() { through } else { is_added || is_hidden };
+            is_left_out || entry.uuid().is_some_and(|uuid| preserved.contains(uuid))
+        })?;
+        Some(self.turns(path.get(..at)?, through, &mut ConversionReport::default()).len())
+    }
+}
+
 /// The newest compaction so far.
 #[derive(Debug, Default)]
 struct Compaction {
@@ -578,7 +598,7 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut ConversionReport) ->
     if entries().any(|(index, entry)| entry.is_message() && !on_path.contains(&index)) {
         notes.out_of_order(entries().map(|(index, entry)| entry.parent > Some(index)));
     }
-    Transcript { turns: session.turns(&path, through, notes) }
+    Transcript { turns: session.turns(&path, through, notes), changed_from: session.changed_from(&path, through) }
 }
 
 /// Records the uuid that the next record has to name as its parent, and the session; false if missing.

@@ -175,7 +175,7 @@ pub(super) fn read(bytes: &[u8], enveloped: bool, through: bool, notes: &mut Con
     for line in lines(bytes, enveloped, through, notes) {
         apply(&mut turns, &line, through, notes);
     }
-    Transcript { turns }
+    Transcript::from(turns)
 }
 
 pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes: &mut ConversionReport) {

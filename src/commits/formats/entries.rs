@@ -234,7 +234,7 @@ pub(super) fn read(format: Format, bytes: &[u8], through: bool, notes: &mut Conv
     for map in entries.iter().flatten() {
         content(format, map, notes);
     }
-    Transcript { turns: turns_of(format, on_path, through, notes) }
+    turns_of(format, on_path, through, notes)
 }
 
 /// Reads a session that is one value.
@@ -257,9 +257,11 @@ fn read_document(format: Format, bytes: &[u8], through: bool, notes: &mut Conver
     }
     let read = |map: Map<String, Value>| PathEntry { content: content(format, &map, notes), map };
     let path = entries.into_iter().map(read).collect();
-    let mut turns = turns_of(format, path, through, notes);
+    let Transcript { mut turns, changed_from } = turns_of(format, path, through, notes);
+    let count = turns.len();
     add_fields(format, &session, &mut turns, notes);
-    Transcript { turns }
+    let added = turns.len().saturating_sub(count);
+    Transcript { turns, changed_from: changed_from.map(|first| first.saturating_add(added)) }
 }
 
 /// Adds the turns in other fields of a session.
@@ -346,7 +348,7 @@ fn path_of(
 }
 
 /// The turns of a path, from its newest compaction on unless `through`.
-fn turns_of(format: Format, path: Vec<PathEntry>, through: bool, notes: &mut ConversionReport) -> Vec<Turn> {
+fn turns_of(format: Format, path: Vec<PathEntry>, through: bool, notes: &mut ConversionReport) -> Transcript {
     let newest = path.iter().rposition(|entry| entry.content.compacts()).filter(|_| !through);
     let compaction = newest.and_then(|at| path.get(at));
     let kept = match (newest, compaction) {
@@ -358,7 +360,12 @@ fn turns_of(format: Format, path: Vec<PathEntry>, through: bool, notes: &mut Con
     for (at, entry) in path.iter().enumerate().filter(|_| newest.is_some() && !is_answer) {
         turns.extend(entry.content.summary.iter().filter(|_| Some(at) == newest).cloned());
     }
+    // The model answered the entries that a compaction keeps before it read the summary.
+    let mut changed_from = newest.filter(|&newest| kept < newest).map(|_| turns.len());
     for (at, entry) in path.into_iter().enumerate() {
+        if through && entry.content.compacts() {
+            changed_from = changed_from.or(Some(turns.len()));
+        }
         if Some(at) == newest {
             turns.extend(entry.content.summary.into_iter().filter(|_| is_answer));
             continue;
@@ -378,7 +385,7 @@ fn turns_of(format: Format, path: Vec<PathEntry>, through: bool, notes: &mut Con
             }
         }
     }
-    turns
+    Transcript { turns, changed_from }
 }
 
 /// Adds a turn. Consecutive results, which pi and Copilot CLI record one by one, are one turn.

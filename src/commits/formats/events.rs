@@ -55,7 +55,7 @@ pub(super) fn read(
             None => turns.push(Turn { blocks: vec![block], timestamp: time(&event), ..Turn::new(role) }),
         }
     }
-    Ok(Transcript { turns })
+    Ok(Transcript::from(turns))
 }
 
 fn read_event(event: &Item<'_>, notes: &mut ConversionReport) -> Option<(Role, Block<'static>)> {

@@ -142,7 +142,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
     for message in messages.list {
         add(&mut turns, &message, &mut seen, notes);
     }
-    Transcript { turns }
+    Transcript::from(turns)
 }
 
 /// Findings about the lines of a session, one by one.

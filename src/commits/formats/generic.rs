@@ -25,9 +25,9 @@ pub(crate) fn is_record(map: &Map<String, Value>) -> bool {
 
 pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
     let mut reader = Reader::recovering(bytes, is_record);
-    let turns = reader.by_ref().filter_map(|record| turn(&record.value, notes)).collect();
+    let turns: Vec<Turn> = reader.by_ref().filter_map(|record| turn(&record.value, notes)).collect();
     notes.extend(reader.finish());
-    Transcript { turns }
+    Transcript::from(turns)
 }
 
 /// The turn of a line; an unknown role is reported.
