@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
+use ctxweave::commits::conversation::to_messages;
 use ctxweave::commits::formats::{BlobSource, Format, ReadOptions};
 use ctxweave::commits::transcript::{Role, Transcript, Turn};
 use ctxweave::commits::translate::{CrossFamily, Delta, Materialized, Tier, TranslateOptions, translate};
@@ -1301,4 +1302,49 @@ fn unknown_fields_of_images_and_messages_are_reported() {
         let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         assert_eq!(messages, expected, "{format} {line}");
     }
+}
+
+/// A session of Claude Code with two thoughts of a model, the second after a record.
+fn with_thoughts(model: &str, between: Value) -> Vec<u8> {
+    let said = |uuid: &str, parent: Value, role: &str, content: Value| json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": { "role": role, "model": model, "content": content } });
+    let thought = |text: &str| json!([{ "type": "thinking", "thinking": text, "signature": "c2ln" }, { "type": "text", "text": "ok" }]);
+    lines(&[
+        said("1", Value::Null, "user", json!("one")),
+        said("2", json!("1"), "assistant", thought("first")),
+        between,
+        said("4", json!("3"), "user", json!("two")),
+        said("5", json!("4"), "assistant", thought("second")),
+    ])
+}
+
+#[test]
+fn thinking_bound_to_hidden_messages_is_left_out() {
+    let hidden = |mut record: Value| {
+        record["uuid"] = json!("3");
+        record["parentUuid"] = json!("2");
+        record["sessionId"] = json!("s");
+        record
+    };
+    let added = hidden(
+        json!({ "type": "attachment", "attachment": { "type": "date_change" }, "rendered": [{ "role": "system", "content": "a new day" }] }),
+    );
+    let meta = hidden(json!({ "type": "user", "isMeta": true, "message": { "role": "user", "content": "a caveat" } }));
+    let unseen = hidden(json!({ "type": "attachment", "attachment": { "type": "date_change" } }));
+    let thoughts = |session: &[u8]| {
+        let (transcript, found) = read(Format::ClaudeCodeV1, session, false);
+        assert_eq!(found, []);
+        let made = to_messages(transcript, Vec::new());
+        let text = serde_json::to_string(&made.messages).unwrap();
+        let kept = ["first", "second"].map(|thought| text.contains(thought));
+        assert_eq!(text.matches("\"ok\"").count(), 2);
+        (kept, made.diagnostics.into_iter().map(|found| (found.code, found.node_id)).collect::<Vec<_>>())
+    };
+    let removed = vec![(DiagnosticCode::ReasoningPrefixChanged, Some("5".to_owned()))];
+    for record in [&added, &meta] {
+        let session = with_thoughts("claude-opus-5-5", record.clone());
+        assert_eq!(thoughts(&session), ([true, false], removed.clone()), "{record}");
+        // Models that do not bind signatures accept it.
+        assert_eq!(thoughts(&with_thoughts("claude-sonnet-4-5", record.clone())).0, [true, true]);
+    }
+    assert_eq!(thoughts(&with_thoughts("claude-opus-5-5", unseen)), ([true, true], Vec::new()));
 }
