@@ -137,6 +137,14 @@ impl ConversionReport {
         }
     }
 
+    /// Reports messages that were replaced by lines written before them.
+    pub(crate) fn outdated(&mut self, count: usize) {
+        if count > 0 {
+            let message = format!("the lines are out of order: {count} messages were replaced by older ones");
+            self.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
+        }
+    }
+
     /// Reports that a file holds no conversation.
     pub(crate) fn no_messages(&mut self, bytes: &[u8]) {
         let what = if bytes.trim_ascii().is_empty() { "the file is empty" } else { "the file holds no conversation" };

@@ -20,6 +20,7 @@ use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::jsonl::{IsRecord, Reader, Record};
 use crate::maps::SortedSet;
 use crate::text::is_blank;
+use crate::time::Timestamp;
 use crate::tool_calls::ToolIds;
 use crate::vendors::blocks::{Unknown as _, read_said};
 use crate::vendors::openai_responses;
@@ -156,7 +157,21 @@ fn lines<'a>(bytes: &'a [u8], enveloped: bool, through: bool, notes: &mut Conver
     let lines: Vec<Line<'a>> = reader.by_ref().map(|record| line(record, notes)).collect();
     notes.extend(reader.finish());
     report_base(&lines, through, notes);
+    if !through {
+        notes.outdated(replaced_by_older(&lines));
+    }
     lines
+}
+
+/// The number of messages before the last compaction that were written after it.
+fn replaced_by_older(lines: &[Line<'_>]) -> usize {
+    let time = |line: &Line<'_>| line.timestamp.as_deref().and_then(Timestamp::parse);
+    let last = lines.iter().rposition(|line| matches!(line.kind, LineKind::Compacted(_)));
+    let Some((compaction, before)) = last.and_then(|last| Some((time(lines.get(last)?)?, lines.get(..last)?))) else {
+        return 0;
+    };
+    let is_newer = |line: &&Line<'_>| matches!(line.kind, LineKind::Item(_)) && time(line) > Some(compaction);
+    before.iter().filter(is_newer).count()
 }
 
 /// The type of an item; one with a role and without a type is a message.

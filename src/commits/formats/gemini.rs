@@ -74,14 +74,6 @@ impl Messages {
         self.replace_all(list(fields, "messages"), notes);
     }
 
-    /// Reports messages that were replaced by older lines.
-    fn report_outdated(&self, notes: &mut ConversionReport) {
-        if self.outdated > 0 {
-            let message = format!("the lines are out of order: {} messages were replaced by older ones", self.outdated);
-            notes.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
-        }
-    }
-
     /// Removes a message and all after it; all messages if it is missing, as Gemini CLI does.
     fn rewind(&mut self, id: &str, notes: &mut ConversionReport) {
         let from = self.places.get(id).copied().unwrap_or_else(|| {
@@ -136,7 +128,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
             }
         }
     }
-    messages.report_outdated(notes);
+    notes.outdated(messages.outdated);
     let mut turns = Vec::new();
     let mut seen = SeenCalls::default();
     for message in messages.list {
