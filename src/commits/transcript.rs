@@ -126,23 +126,17 @@ impl ConversionReport {
         self.unknown(&format!("field {name}"));
     }
 
-    /// Reports that messages are not read because records are before the ones that they follow, given whether each is.
-    pub(crate) fn out_of_order(&mut self, records: impl Iterator<Item = bool>) {
-        let lost = records.filter(|is_lost| *is_lost).count();
-        if lost > 0 {
-            let message = format!(
-                "the lines are out of order: {lost} records are before the record that they follow; messages are not read"
-            );
+    /// Reports lines that are out of order, given their number and what is wrong with them.
+    pub(crate) fn out_of_order(&mut self, count: usize, what: &str) {
+        if count > 0 {
+            let message = format!("the lines are out of order: {count} {what}");
             self.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
         }
     }
 
-    /// Reports messages that were replaced by lines written before them.
-    pub(crate) fn outdated(&mut self, count: usize) {
-        if count > 0 {
-            let message = format!("the lines are out of order: {count} messages were replaced by older ones");
-            self.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
-        }
+    /// Reports records that are before the ones that they follow, so that messages are not read.
+    pub(crate) fn before_followed(&mut self, count: usize) {
+        self.out_of_order(count, "records are before the record that they follow; messages are not read");
     }
 
     /// Reports that a file holds no conversation.

@@ -596,7 +596,7 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut ConversionReport) ->
     let entries = || session.entries.iter().enumerate();
     // A record on the path may be before its parent too, and separate it from what continues from it.
     if entries().any(|(index, entry)| entry.is_message() && !on_path.contains(&index)) {
-        notes.out_of_order(entries().map(|(index, entry)| entry.parent > Some(index)));
+        notes.before_followed(entries().filter(|(index, entry)| entry.parent > Some(*index)).count());
     }
     Transcript { turns: session.turns(&path, through, notes), changed_from: session.changed_from(&path, through) }
 }

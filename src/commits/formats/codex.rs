@@ -158,20 +158,22 @@ fn lines<'a>(bytes: &'a [u8], enveloped: bool, through: bool, notes: &mut Conver
     notes.extend(reader.finish());
     report_base(&lines, through, notes);
     if !through {
-        notes.outdated(replaced_by_older(&lines));
+        notes.out_of_order(around_compaction(&lines), "messages are on the wrong side of a compaction");
     }
     lines
 }
 
-/// The number of messages before the last compaction that were written after it.
-fn replaced_by_older(lines: &[Line<'_>]) -> usize {
+/// The number of messages and compactions before the last compaction that were written after it, and of those after it that
+/// were written before it.
+fn around_compaction(lines: &[Line<'_>]) -> usize {
     let time = |line: &Line<'_>| line.timestamp.as_deref().and_then(Timestamp::parse);
     let last = lines.iter().rposition(|line| matches!(line.kind, LineKind::Compacted(_)));
-    let Some((compaction, before)) = last.and_then(|last| Some((time(lines.get(last)?)?, lines.get(..last)?))) else {
-        return 0;
+    let Some((last, compaction)) = last.and_then(|last| Some((last, time(lines.get(last)?)?))) else { return 0 };
+    let is_misplaced = |&(at, line): &(usize, &Line<'_>)| {
+        matches!(line.kind, LineKind::Item(_) | LineKind::Compacted(_))
+            && time(line).is_some_and(|time| if at < last { time > compaction } else { time < compaction })
     };
-    let is_newer = |line: &&Line<'_>| matches!(line.kind, LineKind::Item(_)) && time(line) > Some(compaction);
-    before.iter().filter(is_newer).count()
+    lines.iter().enumerate().filter(is_misplaced).count()
 }
 
 /// The type of an item; one with a role and without a type is a message.

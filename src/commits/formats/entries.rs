@@ -221,8 +221,9 @@ pub(super) fn read(format: Format, bytes: &[u8], through: bool, notes: &mut Conv
     };
     let on_path: SortedSet<usize> = path.iter().copied().collect();
     let parent = |entry| links(format, entry).and_then(|(_, parent)| places.get(parent?));
-    let is_before_parent = |(place, entry)| !on_path.contains(&place) && parent(entry) > Some(&place);
-    notes.out_of_order(entries.iter().enumerate().map(is_before_parent));
+    let before_parents =
+        entries.iter().enumerate().filter(|(place, entry)| !on_path.contains(place) && parent(entry) > Some(place));
+    notes.before_followed(before_parents.count());
     let mut entries: Vec<Option<Map<String, Value>>> = entries.into_iter().map(Some).collect();
     let mut on_path = Vec::with_capacity(path.len());
     for place in path {

@@ -128,7 +128,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut ConversionReport) -> Transcript {
             }
         }
     }
-    notes.outdated(messages.outdated);
+    notes.out_of_order(messages.outdated, "messages were replaced by older ones");
     let mut turns = Vec::new();
     let mut seen = SeenCalls::default();
     for message in messages.list {
