@@ -5,7 +5,7 @@
 Another file and a number of texts per vocabulary run a longer comparison:
 
     python3 benches/tokens/added_tokens.py target/added.json 5000
-    CTXWEAVE_ADDED_TOKENS=target/added.json cargo test --release --test it -- added_tokens
+    CTXWEAVE_ADDED_TOKENS=target/added.json cargo test --release -p ctxweave-tests -- added_tokens
 
 Each vocabulary is a `tokenizer.json`; its texts have the tokens of the package `tokenizers` of PyPI, with special tokens and with their texts
 as plain text. Needs `pip install tokenizers==0.23.3`.

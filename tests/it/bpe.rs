@@ -162,7 +162,7 @@ const BASES: [Encoding; 4] = [Encoding::O200kBase, Encoding::Cl100kBase, Encodin
 /// Real text: what the repository holds, and a few sentences in many languages.
 static REAL: LazyLock<String> = LazyLock::new(|| {
     let mut text = String::from(include_str!("bpe/languages.txt"));
-    gather(Path::new(env!("CARGO_MANIFEST_DIR")), &mut text);
+    gather(Path::new(crate::ROOT), &mut text);
     text.truncate(floor(&text, 1_500_000));
     text
 });
@@ -218,7 +218,7 @@ fn compare_random(seed: u64, texts: usize) -> (usize, usize) {
     (count, bytes)
 }
 
-/// A bounded comparison, or one as long as you like: `CTXWEAVE_FUZZ_SECONDS=600 cargo test --release --test it --
+/// A bounded comparison, or one as long as you like: `CTXWEAVE_FUZZ_SECONDS=600 cargo test --release -p ctxweave-tests --
 /// --nocapture random_texts`. `CTXWEAVE_FUZZ_SEED` begins elsewhere; a failure prints the text.
 #[test]
 #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "it may run for a given time")]

@@ -12,7 +12,7 @@ fn continuation(response: &Value, provider: &str) -> Result<Value, Error> {
 }
 
 fn golden(name: &str) -> Value {
-    let path = format!("{}/tests/golden/continuation/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/golden/continuation/{name}.json", crate::ROOT);
     let golden: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     golden["args"][0].clone()
 }

@@ -23,7 +23,7 @@ struct Sample {
 }
 
 fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
+    Path::new(crate::ROOT).join("tests/corpus")
 }
 
 #[expect(clippy::expect_used, clippy::disallowed_methods, reason = "a broken corpus fails the test")]

@@ -17,7 +17,7 @@ use crate::bodies::rules::{UNDEFINED, broken, wants_reasoning};
 use crate::calls::{call, thrown};
 
 fn root(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+    Path::new(crate::ROOT).join(path)
 }
 
 fn read(path: &Path) -> Value {

@@ -29,7 +29,7 @@ fn kind_and_format(found: &Value) -> (&str, Option<&str>) {
 }
 
 fn goldens(area: &str) -> Vec<(PathBuf, Value)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(area);
+    let folder = Path::new(crate::ROOT).join("tests/golden").join(area);
     let mut found: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     found.retain(|path| !path.to_string_lossy().ends_with(".expected.json"));
     found.sort();

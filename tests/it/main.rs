@@ -80,3 +80,6 @@ mod tokens;
 mod transcripts;
 mod vendor_blocks;
 mod workspace;
+
+/// The root of the repository; the package of these tests is in a folder of it.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");

@@ -8,7 +8,7 @@ use ctxweave::limits::TABLE;
 use ctxweave::{Code, DiagnosticCode};
 
 fn root(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+    Path::new(crate::ROOT).join(path)
 }
 
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -25,7 +25,7 @@ pub(crate) const SESSIONS: [(&str, Format); 7] = [
 ];
 
 pub(crate) fn session(name: &str) -> Vec<u8> {
-    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/sessions").join(name)).unwrap()
+    fs::read(Path::new(crate::ROOT).join("examples/sessions").join(name)).unwrap()
 }
 
 pub(crate) fn read(format: Format, bytes: &[u8], through: bool) -> (Transcript, Vec<Diagnostic>) {

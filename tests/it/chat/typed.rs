@@ -178,7 +178,7 @@ fn resident(messages: &[Value], options: FitOptions) -> Result<Fitted, Error> {
 
 /// The recorded chats, with the options of each.
 fn recorded(name: &str) -> Vec<(String, Vec<Value>, Value)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/chat");
+    let folder = Path::new(crate::ROOT).join("tests/golden/chat");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let goldens = files.filter(|path| !path.to_string_lossy().ends_with(".expected.json"));
     let read = |path: std::path::PathBuf| -> Option<(String, Vec<Value>, Value)> {

@@ -16,7 +16,7 @@ use crate::calls::{call, is_bytes};
 
 /// The goldens of `importLoom`: name, arguments, and the result if there is one.
 pub(crate) fn fixtures() -> Vec<(String, Vec<Value>, Option<Value>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/import");
+    let folder = Path::new(crate::ROOT).join("tests/golden/import");
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
