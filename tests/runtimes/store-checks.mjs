@@ -7,10 +7,13 @@ import { batchSummaries, reviewDiscussion } from "./store-scenarios.mjs";
 /** Random numbers from 0 to 1, by seed. */
 const numbers = (seed) => () => (seed = (seed * 16807) % 2147483647) / 2147483647;
 
-/** Runs all checks; `open` returns an empty store for each name. `limits` are those of hostile names. */
-export async function checkAll(ctxweave, stores, open, limits = {}) {
+/**
+ * Runs all checks; `open` returns an empty store for each name. `limits` are those of hostile names; `history` is the
+ * number of commits that are compared with a graph, each in all places.
+ */
+export async function checkAll(ctxweave, stores, open, { history = 24, ...limits } = {}) {
   await storeContract(await open("contract"));
-  await sameAsGraph(ctxweave, stores, await open("graph"), numbers(1), 24);
+  await sameAsGraph(ctxweave, stores, await open("graph"), numbers(1), history);
   await hostileNames(stores, await open("names"), numbers(2), limits);
   await reviewDiscussion(ctxweave, stores, await open("review"));
   await batchSummaries(ctxweave, stores, await open("summaries"));
