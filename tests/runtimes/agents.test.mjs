@@ -1,6 +1,6 @@
 /**
- * Agents of 200 steps through each drop-in, with a model that enforces the vendors' rules, including the binding of
- * signed thinking.
+ * Agents of many steps through each drop-in, 100, or 200 with `CTXWEAVE_CASES=1x`, with a model that enforces the vendors'
+ * rules, including the binding of signed thinking.
  */
 
 import assert from "node:assert/strict";
@@ -14,7 +14,7 @@ import { installed } from "../packaging/packed.mjs";
 
 const load = (path) => import(pathToFileURL(join(installed(), "node_modules/ctxweave/dist", path)));
 
-const STEPS = 200;
+const STEPS = process.env.CTXWEAVE_CASES === "1x" ? 200 : 100;
 const MAX_TOKENS = 8_000;
 const words = (of, length) => Array.from({ length }, (_, at) => `${of}${at}`).join(" ");
 const MARKER = /earlier messages? omitted/;
