@@ -124,6 +124,16 @@ pub(crate) fn cases(full: u32) -> u32 {
     }
 }
 
+/// Every character. Whole planes have none that is assigned, or private ones alone: of these a few, unless a property looks at
+/// all of its cases.
+pub(crate) fn characters() -> impl Iterator<Item = char> {
+    let is_full = cases(100) >= 100;
+    let is_alike = |code: u32| {
+        matches!(code >> 16, 4..=13 | 15..=16) && !(code & 0xffff).is_multiple_of(61) && code & 0xffff < 0xfffd
+    };
+    (0..=0x10_ffff).filter(move |&code| is_full || !is_alike(code)).filter_map(char::from_u32)
+}
+
 /// Texts that are awkward in one way or another.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![

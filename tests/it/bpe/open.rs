@@ -284,7 +284,7 @@ fn every_known_pattern_has_the_pieces_of_the_expressions() {
         }
         chunks(&REAL, 20_000).into_iter().take(40).for_each(compare);
         let mut text = String::new();
-        for character in (0..=0x10_ffff).filter_map(char::from_u32) {
+        for character in crate::generate::characters() {
             text.extend([character, 'a', 'B', character, ' ', character, '!', character, '\u{301}', '1']);
             if text.len() > 20_000 {
                 compare(&text);
