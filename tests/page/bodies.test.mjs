@@ -41,7 +41,7 @@ const on = (steps, options) =>
     options,
   );
 
-const pick = (page, provider) => choose(page.locator(`input[name="body-provider"][value="${provider}"]`));
+const pick = (page, provider) => choose(page.locator(`.body-providers input[value="${provider}"]`));
 
 /** The text that a copy button puts on the clipboard: "curl" or "body". */
 async function copies(page, what) {
@@ -124,11 +124,11 @@ describe("request bodies", () => {
       await page.reload();
       await page.getByRole("tab", { name: "Request" }).click();
       await eventually(async () =>
-        assert.equal(await page.locator('input[name="body-provider"]:checked').inputValue(), "completion"),
+        assert.equal(await page.locator('.body-providers input:checked').inputValue(), "completion"),
       );
       // A document is not for a provider of messages, and messages are not for one of documents.
       await choose(page.getByRole("radio", { name: "Dialogue" }));
-      await eventually(async () => assert.equal(await page.locator('input[name="body-provider"]:checked').count(), 0));
+      await eventually(async () => assert.equal(await page.locator('.body-providers input:checked').count(), 0));
     });
   });
 

@@ -252,7 +252,7 @@ describe("budget and strategies", () => {
       assert.equal(error.code, "context_too_long");
       for (const key of ["limit", "required", "overBy"]) {
         await eventually(async () =>
-          assert.equal(number(await panel.locator(`[data-detail="${key}"]`).textContent()), error.details[key], key),
+          assert.equal(number(await panel.locator(`[data-figure="${key}"]`).textContent()), error.details[key], key),
         );
       }
       const costs = await panel

@@ -109,7 +109,7 @@ describe("a message being written", () => {
       await eventually(async () => assert.match(await cost.textContent(), /over the limit by [\d,]+/));
       // The error of the strategy that cuts nothing agrees.
       await page.getByLabel("Strategy", { exact: true }).selectOption("stopAtLimit");
-      const over = await page.locator('[data-detail="overBy"]').textContent();
+      const over = await page.locator('[data-figure="overBy"]').textContent();
       assert.equal(Number(over.replaceAll(",", "")), -measure(6000));
       const row = page.locator('[data-cost="unsent"]');
       await eventually(async () => {

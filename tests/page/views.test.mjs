@@ -124,7 +124,7 @@ describe("task templates", () => {
           assert.deepEqual(shown, context[part] === undefined ? [] : [context[part]], `${path}, ${part}`);
         }
       }
-      assert.equal(await page.locator("[data-run-output]").textContent(), output);
+      assert.equal(await page.getByLabel("Output of the task").textContent(), output);
       assert.equal(await page.locator("[data-run]").getAttribute("data-run"), "done");
       await page.getByLabel("Task template, XML").fill(xml.replace("Draft the report", "Write a draft"));
       await page.getByText("run it again").waitFor();

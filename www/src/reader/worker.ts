@@ -60,9 +60,8 @@ async function readFile({ path, file }: InputFile, report: Report): Promise<void
       const plain = file.stream().pipeThrough(new DecompressionStream("gzip"));
       return await readFile({ path: path.replace(/\.gz$/u, ""), file: await new Response(plain).blob() }, report);
     }
-    if (format) return await report([refused(path, file.size, format.what, "the page reads text and JSON")]);
-    if (file.size > MAX_FILE_BYTES)
-      return await report([refused(path, file.size, "a large file", tooLarge(file.size, MAX_FILE_BYTES))]);
+    if (format) return await report([refused(path, file.size, format.what)]);
+    if (file.size > MAX_FILE_BYTES) return await report([refusedAsLarge(path, file.size)]);
     const read = async (): Promise<Bytes> => asUtf8(new Uint8Array(await file.arrayBuffer()));
     return await report(await itemsIn(path, await read(), read));
   } catch (error) {
@@ -70,7 +69,7 @@ async function readFile({ path, file }: InputFile, report: Report): Promise<void
   }
 }
 
-const refused = (name: string, size: number, what: string, problem: string): Item => ({
+const refused = (name: string, size: number, what: string, problem = "the page reads text and JSON"): Item => ({
   id: next++,
   view: undefined,
   name,
@@ -79,6 +78,9 @@ const refused = (name: string, size: number, what: string, problem: string): Ite
   first: "",
   problem,
 });
+
+const refusedAsLarge = (name: string, size: number): Item =>
+  refused(name, size, "a large file", tooLarge(size, MAX_FILE_BYTES));
 
 /** The files of a ZIP archive, such as an export of ChatGPT. */
 async function readArchive(path: string, file: Blob, report: Report): Promise<void> {
@@ -93,26 +95,18 @@ async function readArchive(path: string, file: Blob, report: Report): Promise<vo
     },
   });
   if (entries.some(({ name }) => name === "[Content_Types].xml")) {
-    return await report([
-      refused(path, file.size, "an Office document (.docx, .xlsx or .pptx)", "the page reads text and JSON"),
-    ]);
+    return await report([refused(path, file.size, "an Office document (.docx, .xlsx or .pptx)")]);
   }
-  const whole = `${path}/`;
   for (const { name, size } of entries.slice(0, MAX_ARCHIVE_FILES)) {
-    if (size > MAX_FILE_BYTES) {
-      await report([refused(`${whole}${name}`, size, "a large file", tooLarge(size, MAX_FILE_BYTES))]);
-      continue;
-    }
+    const inner = `${path}/${name}`;
     const media = /\.(png|jpe?g|gif|webp|heic|mp[34]|m4a|wav|webm|mov|pdf)$/iu.exec(name)?.[1];
-    if (media) {
-      await report([
-        refused(`${whole}${name}`, size, `a media file (.${media.toLowerCase()})`, "the page reads text and JSON"),
-      ]);
-      continue;
+    if (size > MAX_FILE_BYTES) await report([refusedAsLarge(inner, size)]);
+    else if (media) await report([refused(inner, size, `a media file (.${media.toLowerCase()})`)]);
+    else {
+      // An archive is decompressed once per file, so that only one of them is in memory.
+      const bytes = unzipSync(archive, { filter: (entry) => entry.name === name })[name] as Bytes;
+      await readFile({ path: inner, file: new Blob([bytes]) }, report);
     }
-    // An archive is decompressed once per file, so that only one of them is in memory.
-    const bytes = unzipSync(archive, { filter: (entry) => entry.name === name })[name] as Bytes;
-    await readFile({ path: `${whole}${name}`, file: new Blob([bytes]) }, report);
   }
   const more = entries.length - MAX_ARCHIVE_FILES;
   if (more > 0)

@@ -1,9 +1,11 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { version } from "ctxweave/package.json";
+import { IconButton } from "../ui/button.js";
 import { AskDialog } from "../ui/ask.js";
 import { Drop } from "../ui/drop.js";
 import { Icon } from "../ui/icons.js";
 import { SHOW_RESULT } from "../ui/panes.js";
+import { useEvents } from "../ui/use-events.js";
 import { LazyView } from "./lazy-view.js";
 import { DroppedItems, RecentMenu } from "./dropped-items.js";
 import { currentView } from "./route.js";
@@ -19,11 +21,7 @@ function viewNow(): View {
 /** The frame around every view: the name, the navigation, and the theme. */
 export function App() {
   const [view, setView] = useState(viewNow);
-  useEffect(() => {
-    const follow = (): void => setView(viewNow());
-    addEventListener("hashchange", follow);
-    return () => removeEventListener("hashchange", follow);
-  }, []);
+  useEvents({ hashchange: () => setView(viewNow()) });
   return (
     <>
       <a class="skip" href="#main" onClick={skipToResult}>
@@ -85,16 +83,15 @@ function ThemePicker() {
   return (
     <div class="segmented icons theme" role="group" aria-label="Theme">
       {THEMES.map(({ value, name, icon }) => (
-        <button
+        <IconButton
+          icon={icon}
+          label={name}
           key={value}
-          type="button"
           aria-pressed={theme.value === value}
-          aria-label={name}
+
           title={name}
           onClick={() => setTheme(value)}
-        >
-          <Icon name={icon} />
-        </button>
+        />
       ))}
     </div>
   );

@@ -3,10 +3,10 @@ import { useEffect } from "preact/hooks";
 import { bytesText } from "../reader/bytes.js";
 import type { Target } from "../reader/kinds.js";
 import type { Item } from "../reader/worker.js";
+import { IconButton, SmallButton } from "../ui/button.js";
 import { useFirstOf } from "../ui/first-of.js";
 import { Select } from "../ui/fields.js";
 import { count, plural, tokens } from "../ui/format.js";
-import { Icon } from "../ui/icons.js";
 import { MessageText } from "../ui/message.js";
 import { contains, SearchField } from "../ui/search.js";
 import { dropped, openDroppedAgain, openAs, openFolder, openItem, openTree, TARGETS } from "./dropped.js";
@@ -43,17 +43,12 @@ function Bar({ now, isList }: { now: Dropped; isList: boolean }) {
       {open?.trees ? (
         <span class="open-as">
           <label for="dropped-tree">Tree</label>
-          <select
+          <Select
             id="dropped-tree"
-            value={open.trees.open}
-            onChange={(event) => void openTree(Number(event.currentTarget.value))}
-          >
-            {open.trees.titles.map((title, place) => (
-              <option key={place} value={place}>
-                {title}
-              </option>
-            ))}
-          </select>
+            options={open.trees.titles.map((name, place) => ({ value: String(place), name }))}
+            value={String(open.trees.open)}
+            onValue={(place) => void openTree(Number(place))}
+          />
         </span>
       ) : null}
       {canOpen ? (
@@ -69,9 +64,7 @@ function Bar({ now, isList }: { now: Dropped; isList: boolean }) {
           />
         </span>
       ) : null}
-      <button type="button" class="reset" aria-label="Dismiss" onClick={() => (dropped.value = undefined)}>
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" label="Dismiss" class="reset" onClick={() => (dropped.value = undefined)} />
     </div>
   );
 }
@@ -207,9 +200,7 @@ export function RecentMenu() {
         Recent <span class="count">{count(list.length)}</span>
       </summary>
       <section class="item-list" aria-label="Recent items">
-        <button type="button" class="small" onClick={() => void forgetRecent()}>
-          Forget all
-        </button>
+        <SmallButton onClick={() => void forgetRecent()}>Forget all</SmallButton>
         <ol>
           {sorted.map((item) => (
             <li key={`${item.view} ${item.size} ${item.name}`} data-recent={item.view}>

@@ -1,30 +1,17 @@
-import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
+import { useLoaded } from "../ui/use-loaded.js";
 import { keepOffline } from "./offline.js";
 import { loadView, type View } from "./views.js";
+import { Button } from "../ui/button.js";
 
 /** A view whose code is loaded on demand. Until then a status shows that it is loading. */
 export function LazyView({ view }: { view: View }) {
-  const [loaded, setLoaded] = useState<{ view: View; component: ComponentType } | undefined>(undefined);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  const load = (): (() => void) => {
-    let left = false;
-    setProblem(undefined);
-    loadView(view).then(
-      (component) => {
-        // Wrapped, because a state setter would call a function.
-        if (!left) setLoaded({ view, component });
-        keepOffline();
-      },
-      (error: unknown) => {
-        if (!left) setProblem((error as Error).message);
-      },
-    );
-    return () => {
-      left = true;
-    };
+  const load = async () => {
+    const component = await loadView(view);
+    keepOffline();
+    return { view, component };
   };
-  useEffect(load, [view]);
+  const { value: loaded, problem, again } = useLoaded(load, [view]);
   useEffect(() => {
     document.title = `${view.title} · ctxweave`;
   }, [view]);
@@ -33,9 +20,7 @@ export function LazyView({ view }: { view: View }) {
       <section class="fatal" role="alert">
         <h1>{view.name} could not be loaded</h1>
         <p>{problem}</p>
-        <button type="button" class="quiet" onClick={load}>
-          Try again
-        </button>
+        <Button onClick={again}>Try again</Button>
       </section>
     );
   }

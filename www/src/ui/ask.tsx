@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { Button } from "./button.js";
 
 const question = signal<{ text: string; yes: string; answer: (yes: boolean) => void } | undefined>(undefined);
 
@@ -25,12 +26,10 @@ export function AskDialog() {
     <dialog ref={dialog} class="ask" aria-labelledby="ask-text" onClose={() => answer(false)}>
       <p id="ask-text">{now.text}</p>
       <div class="ask-answers">
-        <button type="button" class="quiet" onClick={() => answer(false)}>
-          Keep mine
-        </button>
-        <button type="button" class="quiet strong" onClick={() => answer(true)}>
+        <Button onClick={() => answer(false)}>Keep mine</Button>
+        <Button class="quiet strong" onClick={() => answer(true)}>
           {now.yes}
-        </button>
+        </Button>
       </div>
     </dialog>
   );

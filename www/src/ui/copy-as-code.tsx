@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import "../styles/copy-as-code.css";
+import { Button, SmallButton } from "./button.js";
 import { CopyButton } from "./copy-button.js";
 import type { Code } from "./code.js";
-import { Icon } from "./icons.js";
 import { saveFile } from "./save.js";
 import { Tabs } from "./tabs.js";
 
@@ -28,10 +28,9 @@ export function CopyAsCode({ code }: { code: () => Code | undefined | Promise<Co
   };
   return (
     <>
-      <button type="button" class="quiet" onClick={() => void show()}>
-        <Icon name="copy" />
+      <Button icon="copy" onClick={() => void show()}>
         Copy as code
-      </button>
+      </Button>
       {problem.value ? <p role="alert">{problem.value}</p> : null}
       {shown.value ? <CodeDialog code={shown.value} onClose={() => (shown.value = undefined)} /> : null}
     </>
@@ -60,23 +59,15 @@ function CodeDialog({ code, onClose }: { code: Code; onClose: () => void }) {
         <p class="hint code-files">
           It reads
           {files.map(({ name, content }) => (
-            <button
-              key={name}
-              type="button"
-              class="small"
-              data-file-of-code={name}
-              onClick={() => saveFile(name, bytesOf(content))}
-            >
+            <SmallButton key={name} data-file-of-code={name} onClick={() => saveFile(name, bytesOf(content))}>
               Save {name}
-            </button>
+            </SmallButton>
           ))}
         </p>
       ) : null}
       <div class="ask-answers">
         <CopyButton label="Copy" text={() => program} />
-        <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
-          Close
-        </button>
+        <Button onClick={() => dialog.current?.close()}>Close</Button>
       </div>
     </dialog>
   );

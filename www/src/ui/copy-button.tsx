@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { Icon, type IconName } from "./icons.js";
+import { Button } from "./button.js";
+import type { IconName } from "./icons.js";
 
 /** A message that temporarily replaces the label of a button. */
 export function useSaid(milliseconds: number): [said: string, say: (text: string) => void] {
@@ -23,10 +24,9 @@ export function CopyButton({ text, label, icon = "copy" }: { text: () => string;
   };
   return (
     <>
-      <button type="button" class="quiet" onClick={copy}>
-        <Icon name={said === "Copied" ? "check" : icon} />
+      <Button icon={said === "Copied" ? "check" : icon} onClick={copy}>
         {said || label}
-      </button>
+      </Button>
       <span class="visually-hidden" role="status">
         {said}
       </span>

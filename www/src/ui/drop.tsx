@@ -4,6 +4,7 @@ import { dropped, openDropped, openDroppedText, opener, type Opener } from "../s
 import { currentView } from "../shell/route.js";
 import type { FoundFile } from "./open-folder.js";
 import { LARGE } from "./text-parts.js";
+import { useEvents } from "./use-events.js";
 
 /** Registers how the open view opens incoming items. */
 export function useOpener(mine: Opener): void {
@@ -38,50 +39,31 @@ const isField = (target: EventTarget | null): boolean =>
 /** Accepts anything dropped or pasted on the page, and keeps the browser from navigating to it. */
 export function Drop() {
   const [over, setOver] = useState(false);
-  useEffect(() => {
-    const off = new AbortController();
-    const listen = { signal: off.signal };
-    const carries = ({ dataTransfer }: DragEvent): boolean => {
-      const types = dataTransfer?.types ?? [];
-      return types.includes("Files") || types.includes("text/plain");
-    };
-    addEventListener(
-      "dragover",
-      (event) => {
-        if (!carries(event) || (!event.dataTransfer?.types.includes("Files") && isField(event.target))) return;
-        event.preventDefault();
-        setOver(true);
-      },
-      listen,
-    );
-    addEventListener(
-      "dragleave",
-      (event) => {
-        if (event.relatedTarget === null) setOver(false);
-      },
-      listen,
-    );
-    addEventListener(
-      "drop",
-      (event) => {
-        setOver(false);
-        if (!carries(event) || (!event.dataTransfer?.types.includes("Files") && isField(event.target))) return;
-        event.preventDefault();
-        if (event.dataTransfer) take(event.dataTransfer);
-      },
-      listen,
-    );
-    addEventListener(
-      "paste",
-      (event) => {
-        if (isField(event.target) || !event.clipboardData) return;
-        event.preventDefault();
-        take(event.clipboardData);
-      },
-      listen,
-    );
-    return () => off.abort();
-  }, []);
+  const isTaken = ({ dataTransfer, target }: DragEvent): boolean => {
+    const types = dataTransfer?.types ?? [];
+    return types.includes("Files") || (types.includes("text/plain") && !isField(target));
+  };
+  useEvents({
+    dragover: (event) => {
+      if (!isTaken(event)) return;
+      event.preventDefault();
+      setOver(true);
+    },
+    dragleave: (event) => {
+      if (event.relatedTarget === null) setOver(false);
+    },
+    drop: (event) => {
+      setOver(false);
+      if (!isTaken(event)) return;
+      event.preventDefault();
+      if (event.dataTransfer) take(event.dataTransfer);
+    },
+    paste: (event) => {
+      if (isField(event.target) || !event.clipboardData) return;
+      event.preventDefault();
+      take(event.clipboardData);
+    },
+  });
   return over ? (
     <div class="drop" aria-hidden="true">
       <p>

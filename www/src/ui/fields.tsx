@@ -1,20 +1,25 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
-import { Icon } from "./icons.js";
+import { IconButton } from "./button.js";
+import { tokens } from "./format.js";
 
 /** Origin of a value that the user did not set. */
 export type Origin = "set" | "tree" | "default";
 
-/** A labelled control with the origin of its value and a button that resets it. */
-export function Field(props: {
+/** What every field has: its label, the origin of its value, and how it is reset. */
+interface FieldProps {
   label: string;
   hint?: ComponentChildren;
   origin?: Origin;
   onReset?: () => void;
   /** The control is small and placed next to its label. */
   beside?: boolean;
-  children: (ids: { id: string; describedBy: string | undefined }) => ComponentChildren;
-}) {
+}
+
+/** A labelled control with the origin of its value and a button that resets it. */
+export function Field(
+  props: FieldProps & { children: (ids: { id: string; describedBy: string | undefined }) => ComponentChildren },
+) {
   const id = useId();
   const hintId = `${id}-hint`;
   const ofTree =
@@ -25,15 +30,13 @@ export function Field(props: {
         <label for={id}>{props.label}</label>
         {ofTree}
         {props.origin === "set" && props.onReset ? (
-          <button
-            type="button"
+          <IconButton
             class="reset"
-            aria-label={`Reset: ${props.label}`}
+            icon="reset"
+            label={`Reset: ${props.label}`}
             title="Reset"
             onClick={props.onReset}
-          >
-            <Icon name="reset" />
-          </button>
+          />
         ) : null}
       </div>
       {props.children({ id, describedBy: props.hint ? hintId : undefined })}
@@ -46,16 +49,15 @@ export function Field(props: {
   );
 }
 
-/** A number field. An incomplete number stays in the field and is not reported. */
-export function NumberInput(props: {
-  id: string;
+interface NumberProps {
   value: number;
   onValue: (value: number) => void;
   min?: number;
   step?: number;
-  describedBy?: string | undefined;
-  label?: string;
-}) {
+}
+
+/** A number field. An incomplete number stays in the field and is not reported. */
+function NumberInput(props: NumberProps & { id: string; describedBy?: string | undefined }) {
   const [text, setText] = useState(String(props.value));
   useEffect(
     () => setText((was) => (Number(was) === props.value && was.trim() !== "" ? was : String(props.value))),
@@ -66,7 +68,6 @@ export function NumberInput(props: {
       type="number"
       inputMode="numeric"
       id={props.id}
-      aria-label={props.label}
       aria-describedby={props.describedBy}
       value={text}
       min={props.min}
@@ -81,18 +82,23 @@ export function NumberInput(props: {
   );
 }
 
-/** A choice among few options, all visible. */
-export function Segmented<Value extends string>(props: {
-  label: string;
+/** The options of a choice, from their names by value. */
+export const optionsOf = <Value extends string>(names: Record<Value, string>): { value: Value; name: string }[] =>
+  (Object.keys(names) as Value[]).map((value) => ({ value, name: names[value] }));
+
+interface Choice<Value> {
   options: readonly { value: Value; name: string }[];
   value: Value;
   onValue: (value: Value) => void;
-}) {
+}
+
+/** A choice among few options, all visible. */
+export function Segmented<Value extends string>(props: Choice<Value> & { label: string; class?: string }) {
   const name = useId();
   // If a choice is rejected, the current value is marked again.
   const [, again] = useState(0);
   return (
-    <fieldset class="segmented">
+    <fieldset class={`segmented ${props.class ?? ""}`}>
       <legend class="visually-hidden">{props.label}</legend>
       {props.options.map(({ value, name: text }) => (
         <label key={value}>
@@ -114,13 +120,7 @@ export function Segmented<Value extends string>(props: {
 }
 
 /** A choice among several options, in a menu. */
-export function Select<Value extends string>(props: {
-  id: string;
-  options: readonly { value: Value; name: string }[];
-  value: Value;
-  onValue: (value: Value) => void;
-  describedBy?: string | undefined;
-}) {
+export function Select<Value extends string>(props: Choice<Value> & { id: string; describedBy?: string | undefined }) {
   return (
     <select
       id={props.id}
@@ -134,5 +134,79 @@ export function Select<Value extends string>(props: {
         </option>
       ))}
     </select>
+  );
+}
+
+/** The same, as a field. */
+export function SelectField<Value extends string>({ options, value, onValue, ...field }: FieldProps & Choice<Value>) {
+  return <Field {...field}>{(ids) => <Select {...ids} options={options} value={value} onValue={onValue} />}</Field>;
+}
+
+export function NumberField({ value, onValue, step, ...field }: FieldProps & NumberProps) {
+  return (
+    <Field {...field}>
+      {(ids) => <NumberInput {...ids} value={value} onValue={onValue} min={0} step={step ?? 1} />}
+    </Field>
+  );
+}
+
+/** A number of tokens with a slider. Its positions are the numbers up to `max`, unless `onSlide` takes them. */
+export function SliderField(
+  props: FieldProps & NumberProps & { max: number; position?: number; onSlide?: (position: number) => void },
+) {
+  const { value, onValue, min = 1, max, position = Math.min(value, max), onSlide = onValue, ...field } = props;
+  return (
+    <Field {...field}>
+      {({ id }) => (
+        <div class="slider">
+          <input
+            type="range"
+            aria-label={`${field.label}, slider`}
+            aria-valuetext={tokens(value)}
+            min={min}
+            max={max}
+            value={position}
+            onInput={(event) => onSlide(Number(event.currentTarget.value))}
+          />
+          <NumberInput id={id} value={value} min={1} onValue={onValue} />
+        </div>
+      )}
+    </Field>
+  );
+}
+
+interface TextProps {
+  value: string;
+  onText: (text: string) => void;
+  placeholder?: string;
+  class?: string;
+  spellcheck?: boolean;
+  /** For a text of several lines. */
+  rows?: number;
+  "data-input"?: string;
+}
+
+/** A field for a text. */
+export function InputField(props: FieldProps & TextProps) {
+  const { value, onText, placeholder, class: name, spellcheck, rows, ...field } = props;
+  return (
+    <Field {...field}>
+      {({ id, describedBy }) => {
+        const onInput = (event: Event): void => onText((event.currentTarget as HTMLInputElement).value);
+        const attributes = { placeholder, class: name, spellcheck, "data-input": props["data-input"] };
+        const shared = { ...attributes, id, "aria-describedby": describedBy, value, onInput };
+        return rows === undefined ? <input type="text" {...shared} /> : <textarea rows={rows} {...shared} />;
+      }}
+    </Field>
+  );
+}
+
+/** A check box with its label. */
+export function Check(props: { label: string; checked: boolean; onValue: (checked: boolean) => void; class?: string }) {
+  return (
+    <label class={`check ${props.class ?? ""}`}>
+      <input type="checkbox" checked={props.checked} onChange={(event) => props.onValue(event.currentTarget.checked)} />
+      <span>{props.label}</span>
+    </label>
   );
 }

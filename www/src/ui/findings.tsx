@@ -1,8 +1,13 @@
 import type { Diagnostic } from "ctxweave/loom";
+import type { ComponentChildren } from "preact";
 import { MessageText } from "./message.js";
 
-/** The library's diagnostics for files, with file and line. */
-export function Findings({ list }: { list: readonly Diagnostic[] }) {
+/** The library's diagnostics: with file and line, or with a button for the node. */
+export function Findings(props: {
+  list: readonly Diagnostic[];
+  chip?: (nodeId: string | undefined) => ComponentChildren;
+}) {
+  const { list, chip } = props;
   if (list.length === 0) return null;
   return (
     <ul class="diagnostics" aria-label="Diagnostics">
@@ -13,6 +18,7 @@ export function Findings({ list }: { list: readonly Diagnostic[] }) {
           <span class="diagnostic-text">
             <MessageText text={found.message} />
           </span>
+          {chip?.(found.nodeId)}
           {found.path ? (
             <code class="quiet-text">
               {found.path}

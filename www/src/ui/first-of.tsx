@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { SmallButton } from "./button.js";
 import { count } from "./format.js";
 
 /**
@@ -12,9 +13,9 @@ export function useFirstOf<T>(items: readonly T[], step: number) {
   return {
     shown: items.slice(0, most),
     more: (
-      <button type="button" class="small" onClick={() => setMost(most + step)}>
+      <SmallButton onClick={() => setMost(most + step)}>
         Show {count(Math.min(step, left))} more of {count(items.length)}
-      </button>
+      </SmallButton>
     ),
   };
 }

@@ -1,5 +1,6 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { Button } from "./button.js";
 import { useOpener } from "./drop.js";
 import { MessageText } from "./message.js";
 import { OpenFolder, type OpenedFolder } from "./open-folder.js";
@@ -27,9 +28,7 @@ export function FolderSource(props: {
   useOpener({ hint: "Drop a folder or its files to open them", ready, wants: props.wants, onOpen, onProblem });
   return (
     <div class="source">
-      <button type="button" class="quiet" onClick={() => void props.onSample()}>
-        {props.sample}
-      </button>
+      <Button onClick={() => void props.onSample()}>{props.sample}</Button>
       <OpenFolder label="Open a folder…" wants={props.wants} onOpen={onOpen} onProblem={onProblem} />
       <WhatIsOpen failed={problem.value !== undefined}>{props.children}</WhatIsOpen>
       {props.tools}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { CopyButton } from "./copy-button.js";
 import { LARGE } from "./text-parts.js";
@@ -8,14 +9,26 @@ export function JsonView({ name, label, value }: { name: string; label: string; 
   return <JsonText name={name} label={label} text={JSON.stringify(value, null, 2)} />;
 }
 
-/** A JSON text; of a large one only the visible lines are rendered. */
-export function JsonText({ name, label, text }: { name: string; label: string; text: string | undefined }) {
+/** A JSON text with a button that copies it; of a large one only the visible lines are rendered. */
+export function JsonText(props: {
+  name: string;
+  /** The label of the button. */
+  label: string;
+  text: string | undefined;
+  title?: ComponentChildren;
+  /** What is copied, if it is not the text. */
+  copied?: () => string;
+  /** More tools. */
+  children?: ComponentChildren;
+}) {
+  const { name, label, text, title = name, copied = () => text ?? "", children } = props;
   return (
     <div class="raw">
       <section>
         <div class="raw-head">
-          <h3>{name}</h3>
-          <CopyButton label={label} text={() => text ?? ""} />
+          <h3>{title}</h3>
+          {children}
+          <CopyButton label={label} text={copied} />
         </div>
         {text !== undefined && text.length > LARGE ? (
           <LargeText name={name} text={text} />

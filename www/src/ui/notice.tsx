@@ -1,4 +1,4 @@
-import { Icon } from "./icons.js";
+import { IconButton } from "./button.js";
 import { MessageText } from "./message.js";
 
 /** Why something could not be opened, and what to do; the open document is unchanged. */
@@ -17,9 +17,7 @@ export function ProblemNotice(props: {
           <MessageText text={hint} />
         </p>
       )}
-      <button type="button" class="reset" aria-label="Dismiss" onClick={props.onDismiss}>
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" label="Dismiss" class="reset" onClick={props.onDismiss} />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
 import type { Target } from "../reader/kinds.js";
 import { openDropped } from "../shell/dropped.js";
-import { Icon } from "./icons.js";
+import { Button } from "./button.js";
 
 /** A button that opens files from the disk like dropped ones. Nothing leaves the page. */
 export function OpenFile(props: {
@@ -16,10 +16,9 @@ export function OpenFile(props: {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button type="button" class="quiet" onClick={() => input.current?.click()}>
-        <Icon name="file" />
+      <Button icon="file" onClick={() => input.current?.click()}>
         {props.label}
-      </button>
+      </Button>
       <input
         ref={input}
         type="file"

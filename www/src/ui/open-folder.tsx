@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { Icon } from "./icons.js";
+import { Button } from "./button.js";
 
 /** A file of an opened folder, with its path relative to the folder. */
 export interface OpenedFile {
@@ -77,10 +77,9 @@ export function OpenFolder(props: {
   };
   return (
     <>
-      <button type="button" class="quiet" onClick={() => void open()}>
-        <Icon name="file" />
+      <Button icon="file" onClick={() => void open()}>
         {props.label}
-      </button>
+      </Button>
       <input
         ref={(element) => {
           input.current = element;

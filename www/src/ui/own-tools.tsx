@@ -1,12 +1,12 @@
 import { batch } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { linkParams } from "../shell/route.js";
+import { Button } from "./button.js";
 import { useSaid } from "./copy-button.js";
 import { count } from "./format.js";
-import { Icon } from "./icons.js";
 import { MessageText } from "./message.js";
 import type { PersistedDocument } from "./own.js";
 import { LONGEST_LINK, pack } from "./share.js";
+import { useEvents } from "./use-events.js";
 
 /** Actions on the open document of a view: undo and redo, and a link to it. */
 export function OwnTools<T>(props: {
@@ -25,35 +25,24 @@ export function OwnTools<T>(props: {
     });
   const back = (): void => move(() => own.undo());
   const forth = (): void => move(() => own.redo());
-  useEffect(() => {
-    const off = new AbortController();
-    addEventListener(
-      "keydown",
-      (event) => {
-        if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
-        // Fields have their native undo.
-        if ((event.target as Element).closest?.("textarea, input, [contenteditable]")) return;
-        event.preventDefault();
-        if (event.shiftKey) forth();
-        else back();
-      },
-      { signal: off.signal },
-    );
-    return () => off.abort();
+  useEvents({
+    keydown: (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
+      // Fields have their native undo.
+      if ((event.target as Element).closest?.("textarea, input, [contenteditable]")) return;
+      event.preventDefault();
+      if (event.shiftKey) forth();
+      else back();
+    },
   });
   return (
     <>
       {own.canUndo.value || own.canRedo.value ? (
         <>
-          <button type="button" class="quiet" disabled={!own.canUndo.value} onClick={back}>
-            <Icon name="reset" />
+          <Button icon="reset" disabled={!own.canUndo.value} onClick={back}>
             Undo
-          </button>
-          {own.canRedo.value ? (
-            <button type="button" class="quiet" onClick={forth}>
-              Redo
-            </button>
-          ) : null}
+          </Button>
+          {own.canRedo.value ? <Button onClick={forth}>Redo</Button> : null}
         </>
       ) : null}
       <CopyLink view={view} own={own.isOwn.value} content={props.content} />
@@ -64,9 +53,9 @@ export function OwnTools<T>(props: {
         </span>
       ) : null}
       {own.left.value > 0 ? (
-        <button type="button" class="quiet" onClick={() => void own.openLeft().then(props.onUndo)}>
+        <Button onClick={() => void own.openLeft().then(props.onUndo)}>
           Open the document of a closed tab ({own.left.value})
-        </button>
+        </Button>
       ) : null}
       {own.problem.value ? (
         <span class="own-problem" role="alert">
@@ -95,15 +84,13 @@ function CopyLink({ view, own, content }: { view: string; own: boolean; content:
   };
   return (
     <>
-      <button
-        type="button"
-        class="quiet"
+      <Button
+        icon={said.startsWith("Copied") ? "check" : "link"}
         title={own ? "The link contains the open document" : undefined}
         onClick={() => void copy().catch(() => setSaid("Copying was refused"))}
       >
-        <Icon name={said.startsWith("Copied") ? "check" : "link"} />
         {said || "Copy link"}
-      </button>
+      </Button>
       <span class="visually-hidden" role="status">
         {said}
       </span>

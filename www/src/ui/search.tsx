@@ -1,8 +1,8 @@
 import type { Signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import "../styles/search.css";
+import { IconButton } from "./button.js";
 import { count } from "./format.js";
-import { Icon } from "./icons.js";
 
 /** Whether one of the texts contains the words that are searched, in any case. */
 export function contains(query: string, ...texts: readonly (string | undefined)[]): boolean {
@@ -86,12 +86,8 @@ export function Find(props: {
           </span>
           {found === 0 ? null : (
             <>
-              <button type="button" class="small" aria-label="Previous match" onClick={() => go(-1)}>
-                <Icon name="up" />
-              </button>
-              <button type="button" class="small" aria-label="Next match" onClick={() => go(1)}>
-                <Icon name="down" />
-              </button>
+              <IconButton icon="up" label="Previous match" class="small" onClick={() => go(-1)} />
+              <IconButton icon="down" label="Next match" class="small" onClick={() => go(1)} />
             </>
           )}
         </>

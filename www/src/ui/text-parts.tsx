@@ -1,5 +1,6 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { SmallButton } from "./button.js";
 import { count } from "./format.js";
 import { join, wholePlace } from "./text-edits.js";
 
@@ -78,9 +79,9 @@ function PartPicker({ text, part }: { text: string; part: Signal<number> }) {
   };
   return (
     <div class="text-parts">
-      <button type="button" class="small" disabled={part.value === 0} onClick={() => move(part.value - 1)}>
+      <SmallButton disabled={part.value === 0} onClick={() => move(part.value - 1)}>
         Previous
-      </button>
+      </SmallButton>
       <input
         type="range"
         min={0}
@@ -90,9 +91,9 @@ function PartPicker({ text, part }: { text: string; part: Signal<number> }) {
         aria-valuetext={`Part ${part.value + 1} of ${parts}`}
         onInput={(event) => move(Number(event.currentTarget.value))}
       />
-      <button type="button" class="small" disabled={part.value >= parts - 1} onClick={() => move(part.value + 1)}>
+      <SmallButton disabled={part.value >= parts - 1} onClick={() => move(part.value + 1)}>
         Next
-      </button>
+      </SmallButton>
       <output>
         Part {count(part.value + 1)} of {count(parts)}
       </output>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { count } from "./format.js";
+import { Icon } from "./icons.js";
 
 /** The shares of a chat's tokens, as in its report. */
 export const CHAT_SHARES = [
@@ -14,7 +15,8 @@ export interface Share {
   id: string;
   name: string;
   tokens: number;
-  tone: number | "system" | "messages" | "tools" | "overhead" | "free";
+  tone: number | "system" | "messages" | "tools" | "overhead" | "free" | "reserve" | "over" | "beyond";
+  title?: string;
 }
 
 /** Number of tones; further parts start over. */
@@ -27,16 +29,29 @@ export function toneAt(place: number): number {
 
 const classOf = (tone: Share["tone"]): string => (typeof tone === "number" ? `tone-${tone}` : tone);
 
+/** Maximum share of the bar for tokens beyond the limit, so that the others remain readable. */
+const MAX_BEYOND = 0.4;
+
 /** The distribution of tokens: a bar, and the same in numbers. Without a limit they are no parts of it, and have no bar. */
-export function TokenBar(props: { shares: readonly Share[]; isPartOf?: boolean; children?: ComponentChildren }) {
-  const { shares, isPartOf = true, children } = props;
+export function TokenBar(props: {
+  shares: readonly Share[];
+  /** Tokens over the limit. */
+  beyond?: Share | undefined;
+  isPartOf?: boolean;
+  label?: string;
+  children?: ComponentChildren;
+}) {
+  const { shares, beyond, isPartOf = true, label = "Tokens", children } = props;
   const shown = shares.filter(({ tokens }) => tokens > 0);
-  const inNumbers = shown.map(({ name, tokens }) => `${name} ${count(tokens)}`).join(", ");
+  const all = beyond ? [...shares, beyond] : shares;
+  const inNumbers = all.flatMap(({ name, tokens }) => (tokens > 0 ? `${name} ${count(tokens)}` : [])).join(", ");
+  const inside = shares.reduce((sum, { tokens }) => sum + tokens, 0);
+  const over = beyond ? beyond.tokens / (inside + beyond.tokens) : 0;
   return (
-    <section class="budget" aria-label="Tokens">
+    <section class="budget" aria-label={label}>
       {isPartOf ? (
         <div class="bar" role="img" aria-label={inNumbers || "No tokens"}>
-          <div class="bar-window" style={{ flexGrow: "1" }}>
+          <div class="bar-window" style={{ flexGrow: String(1 - Math.min(over, MAX_BEYOND)) }}>
             {shown.map(({ id, name, tokens, tone }) => (
               <div
                 key={id}
@@ -46,11 +61,20 @@ export function TokenBar(props: { shares: readonly Share[]; isPartOf?: boolean; 
               />
             ))}
           </div>
+          {beyond ? (
+            <div
+              class={`piece beyond ${over > MAX_BEYOND ? "broken" : ""}`}
+              title={`${beyond.name}: ${count(beyond.tokens)}`}
+              style={{ flexGrow: String(Math.min(over, MAX_BEYOND)) }}
+            >
+              <Icon name="scissors" />
+            </div>
+          ) : null}
         </div>
       ) : null}
       <dl class="bar-legend">
-        {shares.map(({ id, name, tokens, tone }) => (
-          <div key={id} class="legend-item">
+        {all.map(({ id, name, tokens, tone, title }) => (
+          <div key={id} class={`legend-item ${classOf(tone)}`} title={title}>
             <dt>
               <span class={`swatch ${classOf(tone)}`} aria-hidden="true" />
               {name}

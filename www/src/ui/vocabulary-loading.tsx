@@ -1,4 +1,5 @@
 import type { Encoding } from "ctxweave/tokens";
+import { SmallButton } from "./button.js";
 import { decimal } from "./format.js";
 import { MessageText } from "./message.js";
 import { loadVocabulary, vocabularyState } from "./vocabularies.js";
@@ -26,9 +27,7 @@ export function VocabularyLoading({ name }: { name: Encoding }) {
           <p>
             <strong>{name} could not be loaded</strong>: <MessageText text={state.message} />. Counts remain estimates.
           </p>
-          <button type="button" class="small" onClick={() => void loadVocabulary(name)}>
-            Try again
-          </button>
+          <SmallButton onClick={() => void loadVocabulary(name)}>Try again</SmallButton>
         </div>
       );
     default:

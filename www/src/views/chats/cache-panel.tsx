@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
-import { Field, NumberInput } from "../../ui/fields.js";
+import { NumberField } from "../../ui/fields.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
+import { Table } from "../../ui/table.js";
 import { behind, SHORTEST, sums, turns, type Turn } from "./cache.js";
 import { MissingPrice } from "./price-table.js";
 import { dollars, money, priceOf, type Price } from "./prices.js";
@@ -22,21 +23,13 @@ export function CachePanel({ now }: { now: Fitted }) {
   return (
     <div class="cache">
       <Sums price={price} many={found.list.length} />
-      <Field
+      <NumberField
         label="Cut step in tokens"
         hint="A cut that moves on each turn changes the prompt each time. In steps it stays in place for many turns (cutStep)."
-      >
-        {({ id, describedBy }) => (
-          <NumberInput
-            id={id}
-            describedBy={describedBy}
-            min={0}
-            step={500}
-            value={settings.value.step}
-            onValue={(value) => change({ step: Math.max(0, Math.round(value)) })}
-          />
-        )}
-      </Field>
+        step={500}
+        value={settings.value.step}
+        onValue={(value) => change({ step: Math.max(0, Math.round(value)) })}
+      />
       <Turns list={found.list} skipped={found.skipped} price={price} />
       <EditCost now={now} price={price} />
     </div>
@@ -86,42 +79,34 @@ function Turns({ list, skipped, price }: { list: readonly Turn[]; skipped: numbe
     <section class="turns" aria-labelledby="turns-title">
       <h3 id="turns-title">Turn by turn</h3>
       {skipped > 0 ? <p class="hint">The first {plural(skipped, "turn")} not shown.</p> : null}
-      <div class="table-scroll" tabIndex={0} role="region" aria-label="Turns">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Messages</th>
-              <th scope="col" class="turn-bar">
-                <span class="swatch turn-cached" aria-hidden="true" /> cached{" "}
-                <span class="swatch turn-new" aria-hidden="true" /> new
-              </th>
-              <th scope="col" class="number">
-                Cached
-              </th>
-              <th scope="col" class="number">
-                New
-              </th>
-              <th scope="col">Breakpoint at the end</th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.map((turn, at) => (
-              <tr key={turn.length} data-turn={turn.length} data-turn-cached={turn.cached} data-turn-total={turn.total}>
-                <th scope="row">{count(turn.length)}</th>
-                <td class="turn-bar" aria-hidden="true">
-                  <span class="turn-cached" style={{ inlineSize: percent(turn.cached) }} />
-                  <span class="turn-new" style={{ inlineSize: percent(turn.total - turn.cached) }} />
-                </td>
-                <td class="number">{count(turn.cached)}</td>
-                <td class="number">{count(turn.total - turn.cached)}</td>
-                <td>
-                  <Breakpoint turn={turn} next={list[at + 1]} price={price} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Turns"
+        columns={[
+          "Messages",
+          <th scope="col" class="turn-bar">
+            <span class="swatch turn-cached" aria-hidden="true" /> cached{" "}
+            <span class="swatch turn-new" aria-hidden="true" /> new
+          </th>,
+          { number: "Cached" },
+          { number: "New" },
+          "Breakpoint at the end",
+        ]}
+      >
+        {list.map((turn, at) => (
+          <tr key={turn.length} data-turn={turn.length} data-turn-cached={turn.cached} data-turn-total={turn.total}>
+            <th scope="row">{count(turn.length)}</th>
+            <td class="turn-bar" aria-hidden="true">
+              <span class="turn-cached" style={{ inlineSize: percent(turn.cached) }} />
+              <span class="turn-new" style={{ inlineSize: percent(turn.total - turn.cached) }} />
+            </td>
+            <td class="number">{count(turn.cached)}</td>
+            <td class="number">{count(turn.total - turn.cached)}</td>
+            <td>
+              <Breakpoint turn={turn} next={list[at + 1]} price={price} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

@@ -1,8 +1,8 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { Field, Segmented, Select } from "../../ui/fields.js";
+import { Button, SmallButton } from "../../ui/button.js";
+import { Check, Segmented, SelectField } from "../../ui/fields.js";
 import { useFirstOf } from "../../ui/first-of.js";
 import { count, plural } from "../../ui/format.js";
-import { Icon } from "../../ui/icons.js";
 import {
   candidates,
   change,
@@ -17,6 +17,7 @@ import {
   type Row,
   type Snapshot,
 } from "./compare.js";
+import { Table } from "../../ui/table.js";
 import { dollars, money, priceOf } from "./prices.js";
 import { FormatPicker } from "./settings.js";
 import { compared, pins, remote } from "./state.js";
@@ -40,21 +41,16 @@ export function ComparePanel() {
   return (
     <div class="compare">
       <div class="compare-tools">
-        <button type="button" class="quiet" onClick={pinResult}>
-          <Icon name="plus" />
+        <Button icon="plus" onClick={pinResult}>
           Pin this result
-        </button>
+        </Button>
         <p class="hint">
           {many === 0
             ? "Pin it, then change the strategy, the limit, the model, the format or the text to see the differences."
             : `${plural(many, "result")} pinned, as long as this page is open.`}
           {unused > 0 ? ` ${count(unused)} of a large chat can be compared only while such a chat is open.` : null}
         </p>
-        {many > 0 ? (
-          <button type="button" class="small" onClick={() => (pins.value = [])}>
-            Unpin all
-          </button>
-        ) : null}
+        {many > 0 ? <SmallButton onClick={() => (pins.value = [])}>Unpin all</SmallButton> : null}
       </div>
       <div class="compare-fields">
         <Side side="left" label="Left" now={one} />
@@ -72,14 +68,7 @@ export function ComparePanel() {
           value={asJson ? "json" : "text"}
           onValue={(value) => change({ asJson: value === "json" })}
         />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={onlyChanges}
-            onChange={(event) => change({ onlyChanges: event.currentTarget.checked })}
-          />
-          Only differences
-        </label>
+        <Check label="Only differences" checked={onlyChanges} onValue={(value) => change({ onlyChanges: value })} />
         <p class="summary" role="status" data-differences>
           {found === undefined
             ? (problem.value ?? "Comparing…")
@@ -93,16 +82,12 @@ export function ComparePanel() {
 
 function Side({ side, label, now }: { side: "left" | "right"; label: string; now: Snapshot | undefined }) {
   return (
-    <Field label={label}>
-      {({ id }) => (
-        <Select
-          id={id}
-          options={candidates.value.map(({ id: value, name }) => ({ value, name }))}
-          value={now?.id ?? ""}
-          onValue={(value) => change({ [side]: value })}
-        />
-      )}
-    </Field>
+    <SelectField
+      label={label}
+      options={candidates.value.map(({ id: value, name }) => ({ value, name }))}
+      value={now?.id ?? ""}
+      onValue={(value) => change({ [side]: value })}
+    />
   );
 }
 
@@ -118,37 +103,21 @@ function Facts({ one, other }: { one: Snapshot; other: Snapshot }) {
       Cut: count(fates.cut),
     };
   };
-  const [a, b] = [facts(one), facts(other)];
+  const [left, right] = [facts(one), facts(other)];
+  const names = Object.keys({ ...left, ...right });
   return (
-    <table class="compare-facts">
-      <thead>
-        <tr>
-          <td />
-          {Object.keys({ ...a, ...b }).map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
+    <Table class="compare-facts" columns={[<td />, ...names]}>
+      {Object.entries({ left, right }).map(([side, values]) => (
+        <tr key={side} data-facts={side}>
+          <th scope="row">{side === "left" ? "Left" : "Right"}</th>
+          {names.map((name) => (
+            <td key={name} class={left[name] === right[name] ? undefined : "differs"}>
+              {values[name] ?? "–"}
+            </td>
           ))}
         </tr>
-      </thead>
-      <tbody>
-        {(
-          [
-            ["left", a],
-            ["right", b],
-          ] as const
-        ).map(([side, values]) => (
-          <tr key={side} data-facts={side}>
-            <th scope="row">{side === "left" ? "Left" : "Right"}</th>
-            {Object.keys({ ...a, ...b }).map((name) => (
-              <td key={name} class={a[name] === b[name] ? undefined : "differs"}>
-                {values[name] ?? "–"}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
 
@@ -175,35 +144,31 @@ function Rows({ rows }: { rows: readonly Row[] }) {
 const WORDS = { same: "The same", left: "Only left", right: "Only right", changed: "Changed" };
 
 function DifferenceRow({ row }: { row: Difference }) {
-  const { kind, left: before, right: after, pieces } = row;
+  const { kind, left: before, right: after } = row;
   const block = before ?? after;
   return (
     <li class={`difference of-${kind}`} data-difference={kind}>
       <p class="difference-head">
         <strong>{block?.head}</strong> <span class="quiet-text">{WORDS[kind]}</span>
       </p>
-      <div class="difference-text" data-side="left">
-        {kind === "left" && before ? <del>{cut(before.text)}</del> : null}
-        {kind === "same" && before ? cut(before.text) : null}
-        {pieces?.map(({ text, side }, at) =>
-          side === "right" ? null : side === "left" ? (
-            <del key={at}>{cut(text)}</del>
-          ) : (
-            <span key={at}>{short(text)}</span>
-          ),
-        )}
-      </div>
-      <div class="difference-text" data-side="right">
-        {kind === "right" && after ? <ins>{cut(after.text)}</ins> : null}
-        {kind === "same" && after ? cut(after.text) : null}
-        {pieces?.map(({ text, side }, at) =>
-          side === "left" ? null : side === "right" ? (
-            <ins key={at}>{cut(text)}</ins>
-          ) : (
-            <span key={at}>{short(text)}</span>
-          ),
-        )}
-      </div>
+      <SideText row={row} of="left" />
+      <SideText row={row} of="right" />
     </li>
+  );
+}
+
+function SideText({ row, of }: { row: Difference; of: "left" | "right" }) {
+  const { kind, pieces, [of]: block } = row;
+  const Mark = of === "left" ? "del" : "ins";
+  return (
+    <div class="difference-text" data-side={of}>
+      {kind === of && block ? <Mark>{cut(block.text)}</Mark> : null}
+      {kind === "same" && block ? cut(block.text) : null}
+      {pieces
+        ?.filter(({ side }) => side === of || side === "both")
+        .map(({ text, side }, at) =>
+          side === of ? <Mark key={at}>{cut(text)}</Mark> : <span key={at}>{short(text)}</span>,
+        )}
+    </div>
   );
 }

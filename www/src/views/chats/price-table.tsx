@@ -1,4 +1,5 @@
-import { Icon } from "../../ui/icons.js";
+import { IconButton } from "../../ui/button.js";
+import { Table } from "../../ui/table.js";
 import { choices } from "./models.js";
 import { listPrice, ownPrices, priceOf, resetPrice, setPrice, type Price } from "./prices.js";
 import { modelName } from "./state.js";
@@ -20,56 +21,40 @@ export function PriceTable() {
   return (
     <details class="prices">
       <summary>Prices: US dollars for a million tokens, list prices of {date}</summary>
-      <div class="table-scroll" tabIndex={0} role="region" aria-label="Prices">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              {COLUMNS.map(({ field, name }) => (
-                <th key={field} scope="col">
-                  {name}
-                </th>
-              ))}
-              <td />
-            </tr>
-          </thead>
-          <tbody>
-            {names.map((name) => (
-              <tr key={name} data-price={name} aria-current={name === chosen ? "true" : undefined}>
-                <th scope="row">{name}</th>
-                {COLUMNS.map(({ field, name: column }) => (
-                  <td key={field}>
-                    <input
-                      type="number"
-                      min={0}
-                      step="any"
-                      aria-label={`${column}, ${name}`}
-                      value={priceOf(name)?.[field] ?? ""}
-                      onChange={(event) => {
-                        const value = event.currentTarget.valueAsNumber;
-                        if (value >= 0) setPrice(name, { [field]: value });
-                      }}
-                    />
-                  </td>
-                ))}
-                <td>
-                  {name in own ? (
-                    <button
-                      type="button"
-                      class="reset"
-                      aria-label={`Reset: ${name}`}
-                      title={listPrice(name) ? "Restore the list price" : "Remove the price"}
-                      onClick={() => resetPrice(name)}
-                    >
-                      <Icon name="reset" />
-                    </button>
-                  ) : null}
-                </td>
-              </tr>
+      <Table label="Prices" columns={["Model", ...COLUMNS.map(({ name }) => name), <td />]}>
+        {names.map((name) => (
+          <tr key={name} data-price={name} aria-current={name === chosen ? "true" : undefined}>
+            <th scope="row">{name}</th>
+            {COLUMNS.map(({ field, name: column }) => (
+              <td key={field}>
+                <input
+                  type="number"
+                  min={0}
+                  step="any"
+                  aria-label={`${column}, ${name}`}
+                  value={priceOf(name)?.[field] ?? ""}
+                  onChange={(event) => {
+                    const value = event.currentTarget.valueAsNumber;
+                    if (value >= 0) setPrice(name, { [field]: value });
+                  }}
+                />
+              </td>
             ))}
-          </tbody>
-        </table>
-      </div>
+            <td>
+              {name in own ? (
+                <IconButton
+                  icon="reset"
+                  label={`Reset: ${name}`}
+                  class="reset"
+
+                  title={listPrice(name) ? "Restore the list price" : "Remove the price"}
+                  onClick={() => resetPrice(name)}
+                />
+              ) : null}
+            </td>
+          </tr>
+        ))}
+      </Table>
       <p class="hint">
         From the table of {source}. Your changes stay in this browser. Prices for long prompts, batches and priority can
         differ.

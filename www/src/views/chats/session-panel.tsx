@@ -1,6 +1,8 @@
+import { Button } from "../../ui/button.js";
+import { Facts } from "../../ui/facts.js";
 import { count, plural, tokens } from "../../ui/format.js";
-import { dollars, money, priceOf } from "./prices.js";
-import { costOf, costOfAnswer, isCompacted, sumsOf, type OpenTurns } from "./session.js";
+import { money, priceOf } from "./prices.js";
+import { costOf, costOfAll, costOfAnswer, costWithoutCache, isCompacted, sumsOf, type OpenTurns } from "./session.js";
 import { editTurn, model, showTurn } from "./state.js";
 import "../../styles/cache.css";
 import "../../styles/session.css";
@@ -34,48 +36,42 @@ export function SessionPanel({ open }: { open: OpenTurns }) {
         </output>
       </label>
       <Bars open={open} />
-      <dl class="session-figures">
-        <Figure id="tokens" name="This request" value={tokens(now.tokens)}>
-          {price ? money(costOf(now, price)) : undefined}
-        </Figure>
-        <Figure id="cached" name="Read from the cache, estimated" value={tokens(now.cached)} />
-        <Figure id="answer" name="Its answer" value={tokens(now.answer)}>
-          {price?.output === undefined ? undefined : money(costOfAnswer(now, price))}
-        </Figure>
-        <Figure id="all" name={`All ${plural(turns.length, "request")}`} value={tokens(sums.tokens)}>
-          {price ? money(turns.reduce((sum, one) => sum + costOf(one, price), 0)) : undefined}
-        </Figure>
-        <Figure id="all-cached" name="Read from the cache, estimated" value={tokens(sums.cached)}>
-          {price
-            ? `${money(dollars(sums.tokens, price.input) + costOfAnswer({ answer: sums.answers }, price))} without a cache`
-            : undefined}
-        </Figure>
-        <Figure id="compactions" name="Compactions" value={count(compactions)} />
-      </dl>
+      <Facts
+        class="session-figures"
+        facts={[
+          ["This request", figure(now.tokens, price && money(costOf(now, price))), "tokens"],
+          ["Read from the cache, estimated", tokens(now.cached), "cached"],
+          ["Its answer", figure(now.answer, price?.output && money(costOfAnswer(now, price))), "answer"],
+          [
+            `All ${plural(turns.length, "request")}`,
+            figure(sums.tokens, price && money(costOfAll(turns, price))),
+            "all",
+          ],
+          [
+            "Read from the cache, estimated",
+            figure(sums.cached, price && `${money(costWithoutCache(sums, price))} without a cache`),
+            "all-cached",
+          ],
+          ["Compactions", count(compactions), "compactions"],
+        ]}
+      />
       <p class="hint">
         {price
           ? `${price.output === undefined ? "Input" : "Input and answers"} at the price of ${model.value?.name}; choose another model above.`
           : "Choose a model to see the cost."}{" "}
         The session does not contain the agent’s system prompt and tools, so that real requests are larger.
       </p>
-      <button type="button" class="quiet" onClick={editTurn}>
-        Edit this request as a chat
-      </button>
+      <Button onClick={editTurn}>Edit this request as a chat</Button>
     </section>
   );
 }
 
-function Figure(props: { id: string; name: string; value: string; children?: string | undefined }) {
-  return (
-    <div>
-      <dt>{props.name}</dt>
-      <dd data-figure={props.id}>
-        {props.value}
-        {props.children === undefined ? null : <span class="quiet-text">{props.children}</span>}
-      </dd>
-    </div>
-  );
-}
+const figure = (many: number, cost: string | 0 | undefined) => (
+  <>
+    {tokens(many)}
+    {cost ? <span class="quiet-text">{cost}</span> : null}
+  </>
+);
 
 /** Most bars that are drawn; of longer sessions each is the largest of several requests. */
 const MAX_BARS = 240;

@@ -24,6 +24,13 @@ export const costOf = (turn: SessionTurn, price: Price): number =>
 /** The cost of an answer; 0 if the price of the output is unknown. */
 export const costOfAnswer = ({ answer }: { answer: number }, { output = 0 }: Price): number => dollars(answer, output);
 
+export const costOfAll = (turns: readonly SessionTurn[], price: Price): number =>
+  turns.reduce((sum, turn) => sum + costOf(turn, price), 0);
+
+/** The cost of all requests, by their sums, if nothing were cached. */
+export const costWithoutCache = ({ tokens, answers }: ReturnType<typeof sumsOf>, price: Price): number =>
+  dollars(tokens, price.input) + costOfAnswer({ answer: answers }, price);
+
 /** Sums over all requests. */
 export function sumsOf(turns: readonly SessionTurn[]): { tokens: number; cached: number; answers: number } {
   const sum = (of: (turn: SessionTurn) => number): number => turns.reduce((all, turn) => all + of(turn), 0);

@@ -1,6 +1,7 @@
 import type { ChatFormat } from "ctxweave/chat";
-import { Field, NumberInput, Select } from "../../ui/fields.js";
-import { count, tokens } from "../../ui/format.js";
+import { SmallButton } from "../../ui/button.js";
+import { Check, Field, optionsOf, SelectField, SliderField } from "../../ui/fields.js";
+import { count } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
 import { loadVocabulary, vocabularyState } from "../../ui/vocabularies.js";
 import { choices, isExact, window, type KnownModel } from "./models.js";
@@ -12,67 +13,41 @@ const KEPT_RESULTS = ["all", "0", "1", "2", "3", "5", "10"] as const;
 
 /** The target model, the limit, and what to cut first. */
 export function Settings() {
-  const most = Math.max(whole.value ?? limit.value, 1);
   const { limit: chosen, strategy, results, always } = settings.value;
   return (
     <div class="chat-settings">
       <ModelPicker />
-      <Field
+      <SliderField
         label="Limit in tokens"
         origin={chosen === undefined ? "default" : "set"}
         onReset={() => change({ limit: undefined })}
-      >
-        {({ id }) => (
-          <div class="slider">
-            <input
-              type="range"
-              aria-label="Limit in tokens, slider"
-              aria-valuetext={tokens(limit.value)}
-              min={1}
-              max={most}
-              value={Math.min(limit.value, most)}
-              onInput={(event) => change({ limit: Number(event.currentTarget.value) })}
-            />
-            <NumberInput id={id} value={limit.value} min={1} onValue={(value) => change({ limit: value })} />
-          </div>
-        )}
-      </Field>
-      <Field label="Strategy">
-        {({ id }) => (
-          <Select
-            id={id}
-            options={(Object.keys(STRATEGIES) as (keyof typeof STRATEGIES)[]).map((value) => ({
-              value,
-              name: STRATEGIES[value],
-            }))}
-            value={strategy}
-            onValue={(value) => change({ strategy: value })}
-          />
-        )}
-      </Field>
+        max={Math.max(whole.value ?? limit.value, 1)}
+        value={limit.value}
+        onValue={(value) => change({ limit: value })}
+      />
+      <SelectField
+        label="Strategy"
+        options={optionsOf(STRATEGIES)}
+        value={strategy}
+        onValue={(value) => change({ strategy: value })}
+      />
       <div>
-        <Field label="Old tool results">
-          {({ id }) => (
-            <Select
-              id={id}
-              options={KEPT_RESULTS.map((value) => ({
-                value,
-                name: value === "all" ? "Stay" : value === "0" ? "Clear any" : `Clear all but ${value}`,
-              }))}
-              value={KEPT_RESULTS.find((value) => value === String(results)) ?? "all"}
-              onValue={(value) => change({ results: value === "all" ? value : Number(value) })}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Old tool results"
+          options={KEPT_RESULTS.map((value) => ({
+            value,
+            name: value === "all" ? "Stay" : value === "0" ? "Clear any" : `Clear all but ${value}`,
+          }))}
+          value={KEPT_RESULTS.find((value) => value === String(results)) ?? "all"}
+          onValue={(value) => change({ results: value === "all" ? value : Number(value) })}
+        />
         {results === "all" ? null : (
-          <label class="check clears-always">
-            <input
-              type="checkbox"
-              checked={always}
-              onChange={(event) => change({ always: event.currentTarget.checked })}
-            />
-            Even under the limit
-          </label>
+          <Check
+            class="clears-always"
+            label="Even under the limit"
+            checked={always}
+            onValue={(value) => change({ always: value })}
+          />
         )}
       </div>
     </div>
@@ -82,16 +57,12 @@ export function Settings() {
 /** The format that the result is written in. */
 export function FormatPicker() {
   return (
-    <Field label="Result as">
-      {({ id }) => (
-        <Select<ChatFormat | "">
-          id={id}
-          options={[{ value: "", name: "Same as the request" }, ...FORMATS]}
-          value={settings.value.as ?? ""}
-          onValue={(value) => change({ as: value === "" ? undefined : value })}
-        />
-      )}
-    </Field>
+    <SelectField<ChatFormat | "">
+      label="Result as"
+      options={[{ value: "", name: "Same as the request" }, ...FORMATS]}
+      value={settings.value.as ?? ""}
+      onValue={(value) => change({ as: value === "" ? undefined : value })}
+    />
   );
 }
 
@@ -165,10 +136,7 @@ function Counts({ known }: { known: KnownModel }) {
   return (
     <>
       Estimates: {vocabulary} could not be loaded (<MessageText text={state.message} />
-      ).{" "}
-      <button type="button" class="small" onClick={() => void loadVocabulary(vocabulary)}>
-        Try again
-      </button>
+      ). <SmallButton onClick={() => void loadVocabulary(vocabulary)}>Try again</SmallButton>
     </>
   );
 }

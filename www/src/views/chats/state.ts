@@ -32,7 +32,7 @@ export const own = new PersistedDocument<OpenChat>("chats");
 /** In the worker: the document of the page. */
 export const mirrored = signal<OpenChat | undefined>(undefined);
 
-export const opened = computed<OpenChat>(() => mirrored.value ?? own.value.value ?? chatOfText(SAMPLES[0].json));
+export const opened = computed<OpenChat>(() => mirrored.value ?? own.value.value ?? chatOfText(SAMPLES[0].text));
 export const text = computed(() => opened.value.text);
 export const marks = computed(() => opened.value.marks);
 export const session = computed(() => opened.value.session);
@@ -124,7 +124,7 @@ export const remote = mirror<ChatInputs, ChatResults>(() =>
 const PENDING: Problem = { kind: "error", code: "pending", message: "the chat is being read" };
 
 /** The open sample. */
-export const sample = computed(() => SAMPLES.find(({ json }) => json === text.value));
+export const sample = computed(() => SAMPLES.find((one) => one.text === text.value));
 
 function chatOfText(json: string): OpenChat {
   return { text: json, marks: NO_MARKS };
@@ -173,9 +173,9 @@ export async function begin(): Promise<void> {
   if (link.size > 0) settings.value = fromParams(link);
   await own.begin(linked);
   const asked = SAMPLES.find(({ id }) => id === link.get("sample"));
-  if (asked && asked !== sample.peek() && !(await own.offer(chatOfText(asked.json), false))) settings.value = before;
+  if (asked && asked !== sample.peek() && !(await own.offer(chatOfText(asked.text), false))) settings.value = before;
   const now = own.value.peek();
-  if (now === undefined) own.show(chatOfText(SAMPLES[0].json), false);
+  if (now === undefined) own.show(chatOfText(SAMPLES[0].text), false);
   // Earlier versions of the page stored only the text.
   else if (typeof now === "string") own.note(chatOfText(now));
 }

@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Button } from "../../ui/button.js";
 import { Failed } from "../../ui/failed.js";
-import { Segmented } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import type { Code } from "../../ui/code.js";
@@ -12,6 +12,7 @@ import { MessageText } from "../../ui/message.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
+import { SamplePicker } from "../../ui/sample-picker.js";
 import { ResultPane } from "../../ui/result-pane.js";
 import { Tabs } from "../../ui/tabs.js";
 import { CHAT_SHARES, TokenBar, type Share } from "../../ui/token-bar.js";
@@ -41,7 +42,6 @@ import {
   openSession,
   own,
   remote,
-  sample,
   session,
   shown,
   tab,
@@ -86,12 +86,7 @@ export function ChatsView() {
     <div class="loom">
       <h1 class="visually-hidden">Contents of a chat's window, and the fitted chat</h1>
       <div class="source">
-        <Segmented
-          label="Sample"
-          options={SAMPLES.map(({ id, name }) => ({ value: id, name }))}
-          value={sample.value?.id ?? ""}
-          onValue={(id) => void open(SAMPLES.find((one) => one.id === id)?.json ?? "", false)}
-        />
+        <SamplePicker samples={SAMPLES} text={text.value} onOpen={(json) => void open(json, false)} />
         <OpenFile label="Open a file…" id="chat-file" about="Your chat as a JSON file" view="chats" />
         <p class="about">Paste any chat. Nothing leaves this page.</p>
         <CopyAsCode code={code} />
@@ -208,15 +203,9 @@ function NothingFits({ problem, now }: { problem: { code: string; message: strin
       <p>
         <MessageText text={problem.message} sentence /> <code data-error-code>{problem.code}</code>
       </p>
-      {marks.value.pinned.length > 0 ? (
-        <button type="button" class="quiet" onClick={clearPins}>
-          Unpin all
-        </button>
-      ) : null}
+      {marks.value.pinned.length > 0 ? <Button onClick={clearPins}>Unpin all</Button> : null}
       {total > limit.value ? (
-        <button type="button" class="quiet" onClick={() => change({ limit: total })}>
-          Raise the limit to {count(total)}
-        </button>
+        <Button onClick={() => change({ limit: total })}>Raise the limit to {count(total)}</Button>
       ) : null}
     </div>
   );

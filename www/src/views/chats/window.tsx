@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { Button, SmallButton } from "../../ui/button.js";
 import { Segmented, Select } from "../../ui/fields.js";
 import { count, plural, share as percent, tokens } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
@@ -129,9 +130,9 @@ export function WindowPanel({ now }: { now: Fitted }) {
         })}
       </ol>
       {sorted.length > most.value ? (
-        <button type="button" class="quiet" onClick={() => (most.value += 200)}>
+        <Button onClick={() => (most.value += 200)}>
           Show {count(Math.min(200, sorted.length - most.value))} more of {count(sorted.length)}
-        </button>
+        </Button>
       ) : null}
       <PriceTable />
     </div>
@@ -162,11 +163,7 @@ function Saved({ now }: { now: Fitted }) {
         {price && before !== after ? ` and ${money(dollars(before - after, price.input))} a request` : ""}
       </strong>
       {price ? null : <MissingPrice />}
-      {done > 0 ? (
-        <button type="button" class="small" onClick={clearMarks}>
-          Reset {plural(done, "change")}
-        </button>
-      ) : null}
+      {done > 0 ? <SmallButton onClick={clearMarks}>Reset {plural(done, "change")}</SmallButton> : null}
     </p>
   );
 }
@@ -238,24 +235,22 @@ function Actions(props: { item: Item; label: string; edit: Edit | undefined; isP
     mark(item.id, kind === (typeof what === "object" ? "shorten" : what) ? undefined : what);
   return (
     <span class="window-item-actions" role="group" aria-label={label}>
-      <button type="button" class="small" aria-pressed={edit === "exclude"} onClick={() => toggle("exclude")}>
+      <SmallButton aria-pressed={edit === "exclude"} onClick={() => toggle("exclude")}>
         Exclude
-      </button>
+      </SmallButton>
       {item.kind === "result" ? (
-        <button type="button" class="small" aria-pressed={edit === "clear"} onClick={() => toggle("clear")}>
+        <SmallButton aria-pressed={edit === "clear"} onClick={() => toggle("clear")}>
           Clear
-        </button>
+        </SmallButton>
       ) : null}
       {canShorten ? (
-        <button
-          type="button"
-          class="small"
+        <SmallButton
           aria-pressed={shortened !== undefined}
           disabled={shortened === undefined && item.tokens < 20}
           onClick={() => toggle({ shorten: Math.min(SHORT, Math.ceil(item.tokens / 2)) })}
         >
           Shorten
-        </button>
+        </SmallButton>
       ) : null}
       {shortened === undefined ? null : (
         <label class="shorten-to">
@@ -273,10 +268,10 @@ function Actions(props: { item: Item; label: string; edit: Edit | undefined; isP
         </label>
       )}
       {item.message === undefined ? null : (
-        <button type="button" class="small" aria-pressed={isPinned} onClick={() => togglePin(item.message ?? 0)}>
+        <SmallButton aria-pressed={isPinned} onClick={() => togglePin(item.message ?? 0)}>
           {isPinned ? <Icon name="check" /> : null}
           Pin
-        </button>
+        </SmallButton>
       )}
     </span>
   );

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { Materialized, MaterializationPlan } from "ctxweave/commits";
+import { Button, SmallButton } from "../../ui/button.js";
 import { CopyButton } from "../../ui/copy-button.js";
-import { Field, Select } from "../../ui/fields.js";
+import { SelectField } from "../../ui/fields.js";
 import { count, plural, tokens } from "../../ui/format.js";
-import { Icon } from "../../ui/icons.js";
 import { MessageText } from "../../ui/message.js";
 import { saveFile } from "../../ui/save.js";
 import { Tabs } from "../../ui/tabs.js";
@@ -42,32 +42,20 @@ export function ResultPane() {
     <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
       <div class="materialize">
         <h2 id="result-title">Resume from here</h2>
-        <Field label="Back to">
-          {({ id }) => (
-            <Select id={id} options={stops()} value={stop.value} onValue={(value) => (stop.value = value)} />
-          )}
-        </Field>
-        <Field label="As">
-          {({ id }) => (
-            <Select
-              id={id}
-              options={[{ value: "", name: "as stored" }, ...FORMATS]}
-              value={format.value}
-              onValue={(value) => (format.value = value)}
-            />
-          )}
-        </Field>
+        <SelectField label="Back to" options={stops()} value={stop.value} onValue={(value) => (stop.value = value)} />
+        <SelectField
+          label="As"
+          options={[{ value: "", name: "as stored" }, ...FORMATS]}
+          value={format.value}
+          onValue={(value) => (format.value = value)}
+        />
         {format.value && format.value !== own ? (
-          <Field label="From another agent">
-            {({ id }) => (
-              <Select
-                id={id}
-                options={CROSS_FAMILY}
-                value={crossFamily.value}
-                onValue={(value) => (crossFamily.value = value)}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="From another agent"
+            options={CROSS_FAMILY}
+            value={crossFamily.value}
+            onValue={(value) => (crossFamily.value = value)}
+          />
         ) : null}
         {made?.ok ? <Resume made={made.value} /> : null}
       </div>
@@ -119,10 +107,9 @@ function Resume({ made }: { made: Materialized }) {
         content without the overhead of a request, {plural(made.bytes.length, "byte")}, {made.tier}
       </p>
       <div class="result-tools">
-        <button type="button" class="quiet" onClick={() => saveFile(name, made.bytes)} title={`Save as ${name}`}>
-          <Icon name="file" />
+        <Button icon="file" onClick={() => saveFile(name, made.bytes)} title={`Save as ${name}`}>
           Save as a file
-        </button>
+        </Button>
         {isText(made) ? <CopyButton label="Copy" text={() => new TextDecoder().decode(made.bytes)} /> : null}
         <p class="hint resume-where">
           <MessageText text={where} />
@@ -282,9 +269,9 @@ function Conversation({ made }: { made: Materialized }) {
             <div class="said-head">
               <h3>{role}</h3>
               {isLong ? (
-                <button type="button" class="small" aria-expanded={!isFolded} onClick={() => toggle(at)}>
+                <SmallButton aria-expanded={!isFolded} onClick={() => toggle(at)}>
                   {isFolded ? `Show all ${count(whole.length)} characters` : "Fold"}
-                </button>
+                </SmallButton>
               ) : null}
               <CopyButton label="Copy message" text={() => whole} />
             </div>

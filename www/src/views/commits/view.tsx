@@ -1,10 +1,11 @@
 import { useEffect } from "preact/hooks";
 import { useComputed, useSignal } from "@preact/signals";
 import "../../styles/commits.css";
+import { Button } from "../../ui/button.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
+import { Facts, type Fact } from "../../ui/facts.js";
 import { count, plural } from "../../ui/format.js";
-import { Icon } from "../../ui/icons.js";
 import { MessageText } from "../../ui/message.js";
 import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
@@ -69,9 +70,7 @@ function SessionBar() {
   return (
     <div class="source" aria-busy={busy.value}>
       <OpenFile label="Open a session…" id="session-file" about="A session file of an agent" view="commits" />
-      <button type="button" class="quiet" onClick={() => void openSample()}>
-        Sample
-      </button>
+      <Button onClick={() => void openSample()}>Sample</Button>
       <WhatIsOpen failed={problem.value !== undefined}>
         {open ? (
           <>
@@ -134,7 +133,7 @@ function Chosen() {
   const text = useSignal("");
   const at = record.value;
   if (!at) return <p class="empty">Choose a commit.</p>;
-  const facts: [string, string | undefined][] = [
+  const facts: Fact[] = [
     ["Commit", at.id],
     ["Kind", `${at.commit_type}, ${KINDS[at.commit_type] ?? ""}`],
     ["Made", `${timeOf(at) || "at an unknown time"}${at.checkpoint ? ` (${at.checkpoint.replaceAll("_", " ")})` : ""}`],
@@ -160,23 +159,13 @@ function Chosen() {
           placeholder="your message"
           onInput={(event) => (text.value = event.currentTarget.value)}
         />
-        <button type="submit" class="quiet" disabled={text.value.trim() === ""}>
-          <Icon name="plus" />
+        <Button icon="plus" type="submit" disabled={text.value.trim() === ""}>
           Fork
-        </button>
+        </Button>
       </form>
       <details>
         <summary>About this commit</summary>
-        <dl>
-          {facts.map(([name, value]) =>
-            value === undefined ? null : (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ),
-          )}
-        </dl>
+        <Facts facts={facts} />
       </details>
     </div>
   );

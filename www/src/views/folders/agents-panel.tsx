@@ -1,9 +1,10 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { SmallButton } from "../../ui/button.js";
 import { CopyButton } from "../../ui/copy-button.js";
-import { Field, Select } from "../../ui/fields.js";
+import { Field, SelectField } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
 import { count, plural, tokens } from "../../ui/format.js";
+import { Table } from "../../ui/table.js";
+import { useLoaded } from "../../ui/use-loaded.js";
 import {
   accessed,
   chosenAgent,
@@ -20,41 +21,19 @@ import "../../styles/agents.css";
 
 /** What each agent loads from the folder, next to each other. */
 export function AgentsPanel() {
-  const loads = useSignal<readonly Loaded[] | undefined>(undefined);
-  const problem = useSignal<string | undefined>(undefined);
   const at = open.value;
   const folder = startFolders.value.includes(startFolder.value) ? startFolder.value : "";
   const access = accessed.value;
-  useEffect(() => {
-    if (!at) return undefined;
-    let left = false;
-    loadAll(at, folder, access).then(
-      (found) => {
-        if (left) return;
-        loads.value = found;
-        problem.value = undefined;
-      },
-      (error: unknown) => {
-        if (!left) problem.value = (error as Error).message;
-      },
-    );
-    return () => {
-      left = true;
-    };
-  }, [at, folder, access]);
+  const { value: loads, problem } = useLoaded(() => at && loadAll(at, folder, access), [at, folder, access]);
   return (
     <div class="agents">
       <div class="agents-fields">
-        <Field label="Agents start in">
-          {({ id }) => (
-            <Select
-              id={id}
-              options={startFolders.value.map((path) => ({ value: path, name: path || "the root" }))}
-              value={folder}
-              onValue={(value) => (startFolder.value = value)}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Agents start in"
+          options={startFolders.value.map((path) => ({ value: path, name: path || "the root" }))}
+          value={folder}
+          onValue={(value) => (startFolder.value = value)}
+        />
         <Field label="Then read the file (optional)">
           {({ id }) => (
             <input
@@ -68,65 +47,55 @@ export function AgentsPanel() {
           )}
         </Field>
       </div>
-      {problem.value ? <p role="alert">{problem.value}</p> : null}
-      {loads.value ? <Table loads={loads.value} /> : null}
-      {loads.value ? <Messages loads={loads.value} /> : null}
+      {problem ? <p role="alert">{problem}</p> : null}
+      {loads ? <Files loads={loads} /> : null}
+      {loads ? <Messages loads={loads} /> : null}
     </div>
   );
 }
 
 /** A row for each file, and a column for each agent. */
-function Table({ loads }: { loads: readonly Loaded[] }) {
+function Files({ loads }: { loads: readonly Loaded[] }) {
   const files = filesOf(loads);
   if (files.length === 0) return <p class="empty">No agent loads a file from this folder.</p>;
   return (
     <>
       <p class="hint">Numbers are places in the agent's prompt. Choose an agent to see its texts.</p>
-      <div
-        class="table-scroll"
-        tabIndex={0}
-        role="region"
-        aria-label="Files of each agent, with their place in its prompt"
+      <Table
+        class="agents-table"
+        label="Files of each agent, with their place in its prompt"
+        columns={[
+          "File",
+          ...loads.map(({ preset: { name, verified }, chain }) => (
+            <th key={name} scope="col" data-agent={name} data-total={chain.totalTokens}>
+              <SmallButton
+                aria-pressed={name === chosenAgent.value}
+                title={verified ? "Reproduces recorded runs" : "From the agent's documentation"}
+                onClick={() => (chosenAgent.value = name)}
+              >
+                {name}
+              </SmallButton>
+              <span class="quiet-text">{tokens(chain.totalTokens)}</span>
+            </th>
+          )),
+        ]}
       >
-        <table class="agents-table">
-          <thead>
-            <tr>
-              <th scope="col">File</th>
-              {loads.map(({ preset: { name, verified }, chain }) => (
-                <th key={name} scope="col" data-agent={name} data-total={chain.totalTokens}>
-                  <button
-                    type="button"
-                    class="small"
-                    aria-pressed={name === chosenAgent.value}
-                    title={verified ? "Reproduces recorded runs" : "From the agent's documentation"}
-                    onClick={() => (chosenAgent.value = name)}
-                  >
-                    {name}
-                  </button>
-                  <span class="quiet-text">{tokens(chain.totalTokens)}</span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {files.map((path) => (
-              <tr key={path} data-agent-file={inRepository(path)}>
-                <th scope="row">
-                  <code>{inRepository(path)}</code>
-                </th>
-                {loads.map(({ preset: { name }, chain }) => {
-                  const { place, word } = fateOf(chain, path);
-                  return (
-                    <td key={name} data-agent={name} data-place={place} class={place ? "is-loaded" : "quiet-text"}>
-                      {place ? <strong>{count(place)}</strong> : null} {word}
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+        {files.map((path) => (
+          <tr key={path} data-agent-file={inRepository(path)}>
+            <th scope="row">
+              <code>{inRepository(path)}</code>
+            </th>
+            {loads.map(({ preset: { name }, chain }) => {
+              const { place, word } = fateOf(chain, path);
+              return (
+                <td key={name} data-agent={name} data-place={place} class={place ? "is-loaded" : "quiet-text"}>
+                  {place ? <strong>{count(place)}</strong> : null} {word}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </Table>
     </>
   );
 }

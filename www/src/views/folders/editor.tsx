@@ -1,5 +1,6 @@
+import { SmallButton } from "../../ui/button.js";
 import { MessageText } from "../../ui/message.js";
-import { Field, NumberInput, Segmented } from "../../ui/fields.js";
+import { Check, NumberField, Segmented } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
 import { parseContextFile } from "ctxweave/folders";
 import { change, file, open, restore, settings, textOf, told, type } from "./state.js";
@@ -24,26 +25,19 @@ export function SidePane() {
             value={settings.value.includeWatched}
             onValue={(includeWatched) => change({ includeWatched })}
           />
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={settings.value.parentChain}
-              onChange={(event) => change({ parentChain: event.currentTarget.checked })}
-            />
-            <span>Always add all ancestors (the older mode)</span>
-          </label>
-          <Field label="Maximum tokens" hint="0 for no limit." beside>
-            {({ id, describedBy }) => (
-              <NumberInput
-                id={id}
-                describedBy={describedBy}
-                min={0}
-                step={50}
-                value={settings.value.maxTokens}
-                onValue={(maxTokens) => change({ maxTokens: Math.max(0, Math.floor(maxTokens)) })}
-              />
-            )}
-          </Field>
+          <Check
+            label="Always add all ancestors (the older mode)"
+            checked={settings.value.parentChain}
+            onValue={(parentChain) => change({ parentChain })}
+          />
+          <NumberField
+            beside
+            label="Maximum tokens"
+            hint="0 for no limit."
+            step={50}
+            value={settings.value.maxTokens}
+            onValue={(maxTokens) => change({ maxTokens: Math.max(0, Math.floor(maxTokens)) })}
+          />
         </fieldset>
         <FileEditor />
       </div>
@@ -70,11 +64,7 @@ function FileEditor() {
         value={textOf(path)}
         onInput={(event) => type(path, event.currentTarget.value)}
       />
-      {news?.changed ? (
-        <button type="button" class="small" onClick={() => restore(path)}>
-          Revert changes
-        </button>
-      ) : null}
+      {news?.changed ? <SmallButton onClick={() => restore(path)}>Revert changes</SmallButton> : null}
       <Findings list={diagnostics} />
       <p class="hint">
         {watch.length === 0 ? (

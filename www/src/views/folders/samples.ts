@@ -1,13 +1,5 @@
 import vault from "../../../../examples/vault?folder";
-import { fetchEarly } from "../../shell/early.js";
-import { currentView } from "../../shell/route.js";
-import { fetchFiles } from "../../ui/fetch-files.js";
-import type { OpenedFile } from "../../ui/open-folder.js";
+import { sampleFiles } from "../../ui/sample-files.js";
 
-// In parallel with the module of the area.
-if (currentView() === "folders") fetchEarly(vault);
-
-/** The files of the sample vault. */
-export function fetchSample(): Promise<OpenedFile[]> {
-  return fetchFiles(vault);
-}
+/** Fetches the files of the sample vault. */
+export const fetchSample = sampleFiles("folders", vault);

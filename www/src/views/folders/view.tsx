@@ -10,6 +10,7 @@ import { JsonView } from "../../ui/json-view.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
 import { ResultPane } from "../../ui/result-pane.js";
+import { Table } from "../../ui/table.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt, type Share } from "../../ui/token-bar.js";
 import { useAddress } from "../../ui/use-address.js";
@@ -153,47 +154,35 @@ function shares(chain: ContextChain): Share[] {
 
 function Chain({ chain }: { chain: ContextChain }) {
   return (
-    <table class="chain">
-      <thead>
-        <tr>
-          <th scope="col">File</th>
-          <th scope="col">Level</th>
-          <th scope="col">Why</th>
-          <th scope="col" class="number">
-            Tokens
+    <Table class="chain" columns={["File", "Level", "Why", { number: "Tokens" }]}>
+      {chain.files.map((one) => (
+        <tr key={one.path} data-chain={one.path}>
+          <th scope="row">
+            <code>{one.path}</code> {one.truncated ? <span class="tag cut">cut</span> : null}
+            {one.overridden?.map(({ text, line, by }) => (
+              <p key={line} class="hint">
+                Line {line}, “{text}”, is in <code>{by}</code>
+              </p>
+            ))}
           </th>
+          <td>{one.level}</td>
+          <td>
+            {one.reason}
+            {one.watchedBy ? <span class="quiet-text"> by {one.watchedBy.join(", ")}</span> : null}
+          </td>
+          <td class="number">{count(one.tokens)}</td>
         </tr>
-      </thead>
-      <tbody>
-        {chain.files.map((one) => (
-          <tr key={one.path} data-chain={one.path}>
-            <th scope="row">
-              <code>{one.path}</code> {one.truncated ? <span class="tag cut">cut</span> : null}
-              {one.overridden?.map(({ text, line, by }) => (
-                <p key={line} class="hint">
-                  Line {line}, “{text}”, is in <code>{by}</code>
-                </p>
-              ))}
-            </th>
-            <td>{one.level}</td>
-            <td>
-              {one.reason}
-              {one.watchedBy ? <span class="quiet-text"> by {one.watchedBy.join(", ")}</span> : null}
-            </td>
-            <td class="number">{count(one.tokens)}</td>
-          </tr>
-        ))}
-        {chain.omitted.map((one) => (
-          <tr key={one.path} data-omitted-file={one.path} class="quiet-text">
-            <th scope="row">
-              <code>{one.path}</code> <span class="tag cut">omitted</span>
-            </th>
-            <td>{one.level}</td>
-            <td>{one.reason}</td>
-            <td class="number">{count(one.tokens)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+      {chain.omitted.map((one) => (
+        <tr key={one.path} data-omitted-file={one.path} class="quiet-text">
+          <th scope="row">
+            <code>{one.path}</code> <span class="tag cut">omitted</span>
+          </th>
+          <td>{one.level}</td>
+          <td>{one.reason}</td>
+          <td class="number">{count(one.tokens)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

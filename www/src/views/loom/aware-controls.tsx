@@ -1,5 +1,6 @@
 import type { LoomTreeData } from "ctxweave/loom";
-import { Field, Select } from "../../ui/fields.js";
+import { SmallButton } from "../../ui/button.js";
+import { Check, InputField, SelectField } from "../../ui/fields.js";
 import { freshAware, sampleMemory, type AwareSettings } from "./aware.js";
 import { index, setOrClear, settings } from "./state.js";
 import { nodeName, snippet } from "./tree-index.js";
@@ -10,14 +11,11 @@ export function AwareControls({ tree }: { tree: LoomTreeData }) {
   return (
     <fieldset>
       <legend>Loom-aware</legend>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={aware !== undefined}
-          onChange={(event) => setOrClear("aware", event.currentTarget.checked ? freshAware(tree) : undefined)}
-        />
-        <span>The agent knows the tree</span>
-      </label>
+      <Check
+        label="The agent knows the tree"
+        checked={aware !== undefined}
+        onValue={(checked) => setOrClear("aware", checked ? freshAware(tree) : undefined)}
+      />
       {aware && mode === "buffer" ? <p class="hint">For dialogues only: a document is one continuous text.</p> : null}
       {aware && mode === "dialogue" ? <Parts aware={aware} tree={tree} /> : null}
     </fieldset>
@@ -30,39 +28,38 @@ const PARTS = [
   ["loomBlock", "Loom block at the end"],
 ] as const;
 
+const TEXTS = [
+  ["note", "Pinned text"],
+  ["stash", "Recalled stash"],
+  ["trace", "Recent actions"],
+] as const;
+
 function Parts({ aware, tree }: { aware: AwareSettings; tree: LoomTreeData }) {
   const set = (fields: Partial<AwareSettings>): void => setOrClear("aware", { ...aware, ...fields });
   return (
     <>
       {PARTS.map(([part, name]) => (
-        <label key={part} class="check">
-          <input
-            type="checkbox"
-            checked={aware[part]}
-            onChange={(event) => set({ [part]: event.currentTarget.checked })}
-          />
-          <span>{name}</span>
-        </label>
+        <Check key={part} label={name} checked={aware[part]} onValue={(checked) => set({ [part]: checked })} />
       ))}
-      <Field label="Now" hint="Reference time for ages; without it headers have no ages.">
-        {({ id, describedBy }) => (
-          <input
-            type="text"
-            id={id}
-            aria-describedby={describedBy}
-            placeholder="2026-03-01T12:00:00Z"
-            value={aware.now}
-            onInput={(event) => set({ now: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+      <InputField
+        label="Now"
+        hint="Reference time for ages; without it headers have no ages."
+        placeholder="2026-03-01T12:00:00Z"
+        value={aware.now}
+        onText={(now) => set({ now })}
+      />
       <PinnedNode aware={aware} tree={tree} onPin={(pin) => set({ pin })} />
-      <Lines label="Pinned text" value={aware.note} onValue={(note) => set({ note })} />
-      <Lines label="Recalled stash" value={aware.stash} onValue={(stash) => set({ stash })} />
-      <Lines label="Recent actions" value={aware.trace} onValue={(trace) => set({ trace })} />
-      <button type="button" class="small" onClick={() => set(sampleMemory(tree))}>
-        Fill with a sample
-      </button>
+      {TEXTS.map(([text, name]) => (
+        <InputField
+          key={text}
+          label={name}
+          rows={2}
+          placeholder="None"
+          value={aware[text]}
+          onText={(value) => set({ [text]: value })}
+        />
+      ))}
+      <SmallButton onClick={() => set(sampleMemory(tree))}>Fill with a sample</SmallButton>
     </>
   );
 }
@@ -77,31 +74,11 @@ function PinnedNode(props: { aware: AwareSettings; tree: LoomTreeData; onPin: (i
   if (pin !== "" && !ids.includes(pin)) ids.unshift(pin);
   const name = (id: string): string => `${nodeName(nodes?.get(id), id)}: ${snippet(nodes?.get(id), 40)}`;
   return (
-    <Field label="Pinned node">
-      {({ id }) => (
-        <Select<string>
-          id={id}
-          options={[{ value: "", name: "None" }, ...ids.map((node) => ({ value: node, name: name(node) }))]}
-          value={pin}
-          onValue={props.onPin}
-        />
-      )}
-    </Field>
-  );
-}
-
-function Lines(props: { label: string; value: string; onValue: (value: string) => void }) {
-  return (
-    <Field label={props.label}>
-      {({ id }) => (
-        <textarea
-          id={id}
-          rows={2}
-          placeholder="None"
-          value={props.value}
-          onInput={(event) => props.onValue(event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <SelectField
+      label="Pinned node"
+      options={[{ value: "", name: "None" }, ...ids.map((node) => ({ value: node, name: name(node) }))]}
+      value={pin}
+      onValue={props.onPin}
+    />
   );
 }

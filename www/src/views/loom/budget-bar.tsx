@@ -1,130 +1,60 @@
 import type { AssemblyReport } from "ctxweave/loom";
 import { change, count, milliseconds, plural } from "../../ui/format.js";
-import { Icon } from "../../ui/icons.js";
+import { TokenBar, type Share } from "../../ui/token-bar.js";
 import { effective } from "./settings.js";
 import { estimate, open, outcome, settings, warmTime, type Outcome } from "./state.js";
 import { vocabularyState } from "../../ui/vocabularies.js";
-
-interface Piece {
-  id: string;
-  name: string;
-  tokens: number;
-  title: string;
-}
-
-/** Maximum share of the bar for the excess, so that the window remains readable. */
-const BEYOND = 0.4;
 
 /** The use of the budget: inside the context window, and outside it. */
 export function BudgetBar() {
   const made = outcome.value;
   const tree = open.value?.tree;
   if (!made || !tree) return null;
-  const contextWindow = settings.value.contextWindow;
   const tokenBuffer = effective(settings.value, tree, "tokenBuffer");
-  const { pieces, beyond } =
-    made.kind === "error"
-      ? piecesOfError(made.details, contextWindow, tokenBuffer)
-      : piecesOfReport(made.result.report, tokenBuffer);
-  const inside = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
-  if (inside <= 0) return null;
-  const share = beyond ? Math.min(BEYOND, beyond.tokens / (inside + beyond.tokens)) : 0;
-  const broken = beyond !== undefined && beyond.tokens / (inside + beyond.tokens) > BEYOND;
-  const all = beyond ? [...pieces, beyond] : pieces;
+  const [shares, beyond] =
+    made.kind === "error" ? sharesOfError(made.details, tokenBuffer) : sharesOfReport(made.result.report, tokenBuffer);
+  if (shares.every(({ tokens }) => tokens <= 0)) return null;
   return (
-    <section class="budget" aria-label="Budget">
-      <div class="bar" role="img" aria-label={all.map((p) => `${p.name} ${count(p.tokens)}`).join(", ")}>
-        <div class="bar-window" style={{ flexGrow: String(1 - share) }}>
-          {pieces.map((piece) =>
-            piece.tokens > 0 ? (
-              <div
-                key={piece.id}
-                class={`piece ${piece.id}`}
-                title={`${piece.name}: ${count(piece.tokens)}`}
-                style={{ flexGrow: String(piece.tokens) }}
-              />
-            ) : null,
-          )}
-        </div>
-        {beyond ? (
-          <div
-            class={`piece ${beyond.id}${broken ? " broken" : ""}`}
-            title={`${beyond.name}: ${count(beyond.tokens)}`}
-            style={{ flexGrow: String(share) }}
-          >
-            <Icon name="scissors" />
-          </div>
-        ) : null}
-      </div>
-      <dl class="bar-legend">
-        {all.map((piece) => (
-          <div key={piece.id} class={`legend-item ${piece.id}`} title={piece.title}>
-            <dt>
-              <span class={`swatch ${piece.id}`} aria-hidden="true" />
-              {piece.name}
-            </dt>
-            <dd data-tokens={piece.id}>{count(piece.tokens)}</dd>
-          </div>
-        ))}
-      </dl>
+    <TokenBar label="Budget" shares={shares} beyond={beyond}>
       <Summary />
-    </section>
+    </TokenBar>
   );
 }
 
-function piecesOfReport(
-  { tokens, limit, cut }: AssemblyReport,
-  tokenBuffer: number,
-): { pieces: Piece[]; beyond?: Piece } {
-  const pieces: Piece[] = [
-    { id: "system", name: "System", tokens: tokens.system, title: "The system context" },
-    {
-      id: "messages",
-      name: "Messages",
-      tokens: tokens.messages,
-      title: "The content of the messages, or the document",
-    },
-    {
-      id: "overhead",
-      name: "Overhead",
-      tokens: tokens.overhead,
-      title: "Tokens that a provider adds to each message and each request",
-    },
-    { id: "free", name: "Free", tokens: limit - tokens.total, title: "Unused tokens below the limit" },
-    { id: "reserve", name: "Token buffer", tokens: tokenBuffer, title: "Reserved for the answer" },
+const share = (tone: Share["tone"] & string, name: string, tokens: number, title: string): Share => ({
+  id: tone,
+  tone,
+  name,
+  tokens,
+  title,
+});
+
+type Shares = [inside: Share[], beyond?: Share | undefined];
+
+function sharesOfReport({ tokens, limit, cut }: AssemblyReport, tokenBuffer: number): Shares {
+  const overhead = "Tokens that a provider adds to each message and each request";
+  return [
+    [
+      share("system", "System", tokens.system, "The system context"),
+      share("messages", "Messages", tokens.messages, "The content of the messages, or the document"),
+      share("overhead", "Overhead", tokens.overhead, overhead),
+      share("free", "Free", limit - tokens.total, "Unused tokens below the limit"),
+      share("reserve", "Token buffer", tokenBuffer, "Reserved for the answer"),
+    ],
+    cut && share("beyond", "Cut", cut.tokens, "Cut to stay under the limit, each node counted alone"),
   ];
-  return cut
-    ? {
-        pieces,
-        beyond: {
-          id: "beyond",
-          name: "Cut",
-          tokens: cut.tokens,
-          title: "Cut to stay under the limit, each node counted alone",
-        },
-      }
-    : { pieces };
 }
 
-function piecesOfError(
-  details: Record<string, unknown>,
-  contextWindow: number,
-  tokenBuffer: number,
-): { pieces: Piece[]; beyond?: Piece } {
-  const { limit, overBy } = details;
-  if (typeof limit !== "number" || typeof overBy !== "number") return { pieces: [] };
-  return {
-    pieces: [
-      { id: "over", name: "Limit", tokens: limit, title: "All of it is needed, and more" },
-      {
-        id: "reserve",
-        name: "Token buffer",
-        tokens: Math.min(tokenBuffer, contextWindow),
-        title: "Reserved for the answer",
-      },
+function sharesOfError({ limit, overBy }: Record<string, unknown>, tokenBuffer: number): Shares {
+  if (typeof limit !== "number" || typeof overBy !== "number") return [[]];
+  const reserved = Math.min(tokenBuffer, settings.value.contextWindow);
+  return [
+    [
+      share("over", "Limit", limit, "All of it is needed, and more"),
+      share("reserve", "Token buffer", reserved, "Reserved for the answer"),
     ],
-    beyond: { id: "beyond", name: "Over by", tokens: overBy, title: "Would have to be removed" },
-  };
+    share("beyond", "Over by", overBy, "Would have to be removed"),
+  ];
 }
 
 function Summary() {

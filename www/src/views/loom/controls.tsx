@@ -1,7 +1,16 @@
-import type { LoomTreeData, Preferences, TruncationStrategy } from "ctxweave/loom";
+import type { LoomTreeData, Preferences } from "ctxweave/loom";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Field, NumberInput, Segmented, Select, type Origin } from "../../ui/fields.js";
+import {
+  Check,
+  InputField,
+  NumberField,
+  optionsOf,
+  Segmented,
+  SelectField,
+  SliderField,
+  type Origin,
+} from "../../ui/fields.js";
 import { count, tokens } from "../../ui/format.js";
 import { narrow } from "../../ui/media.js";
 import { STRATEGY_HINTS, STRATEGY_NAMES } from "../../ui/words.js";
@@ -12,14 +21,9 @@ import {
   effective,
   effectiveProtect,
   FILL_NAMES,
-  FILLS,
   protectionOf,
   PROTECTION_NAMES,
   PROTECTIONS,
-  PROVIDERS,
-  STRATEGIES,
-  type Fill,
-  type Protection,
   type ProviderName,
 } from "./settings.js";
 import { change, open, pendingCost, setMode, setOrClear, setPreference, setProvider, settings } from "./state.js";
@@ -57,34 +61,25 @@ export function Controls() {
 
       <fieldset>
         <legend>Over the limit</legend>
-        <Field label="Strategy" hint={STRATEGY_HINTS[strategy]} {...originOf("truncationStrategy", tree)}>
-          {({ id, describedBy }) => (
-            <Select<TruncationStrategy>
-              id={id}
-              describedBy={describedBy}
-              options={STRATEGIES.map((value) => ({ value, name: STRATEGY_NAMES[value] }))}
-              value={strategy}
-              onValue={(value) => setPreference("truncationStrategy", value)}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Strategy"
+          hint={STRATEGY_HINTS[strategy]}
+          {...originOf("truncationStrategy", tree)}
+          options={optionsOf(STRATEGY_NAMES)}
+          value={strategy}
+          onValue={(value) => setPreference("truncationStrategy", value)}
+        />
         {strategy === "truncateMiddle" ? (
           <NumberPreference name="minimumRecentNodes" label="Recent nodes kept" tree={tree} />
         ) : null}
         {strategy === "rollingWindow" && !buffer ? (
-          <Field label="Start on" {...originOf("startOn", tree)}>
-            {({ id }) => (
-              <Select<"any" | "user">
-                id={id}
-                options={[
-                  { value: "any", name: "Any message" },
-                  { value: "user", name: "A user message" },
-                ]}
-                value={effective(now, tree, "startOn")}
-                onValue={(value) => setPreference("startOn", value)}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Start on"
+            {...originOf("startOn", tree)}
+            options={optionsOf({ any: "Any message", user: "A user message" })}
+            value={effective(now, tree, "startOn")}
+            onValue={(value) => setPreference("startOn", value)}
+          />
         ) : null}
         {strategy === "stopAtLimit" ? null : (
           <>
@@ -106,57 +101,33 @@ export function Controls() {
       <fieldset>
         <legend>Content</legend>
         <AnnotationPicker />
-        <Field label="Instructions of">
-          {({ id }) => (
-            <Select<"path" | "generation">
-              id={id}
-              options={[
-                { value: "path", name: "Every edge on the path" },
-                { value: "generation", name: "This generation only" },
-              ]}
-              value={now.instructionScope ?? "generation"}
-              onValue={(value) => setOrClear("instructionScope", value === "generation" ? undefined : value)}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Instructions of"
+          options={optionsOf({ path: "Every edge on the path", generation: "This generation only" })}
+          value={now.instructionScope ?? "generation"}
+          onValue={(value) => setOrClear("instructionScope", value === "generation" ? undefined : value)}
+        />
         {buffer ? (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={now.bufferSystem ?? tree.bufferModeSystemContext ?? false}
-              onChange={(event) => setOrClear("bufferSystem", event.currentTarget.checked)}
-            />
-            <span>System context in the document’s request</span>
-          </label>
+          <Check
+            label="System context in the document’s request"
+            checked={now.bufferSystem ?? tree.bufferModeSystemContext ?? false}
+            onValue={(checked) => setOrClear("bufferSystem", checked)}
+          />
         ) : null}
-        <Field label="Agent’s system prompt">
-          {({ id }) => (
-            <textarea
-              id={id}
-              rows={2}
-              value={now.systemPrompt ?? ""}
-              placeholder="None"
-              onInput={(event) => setOrClear("systemPrompt", event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field
+        <InputField
+          label="Agent’s system prompt"
+          rows={2}
+          placeholder="None"
+          value={now.systemPrompt ?? ""}
+          onText={(text) => setOrClear("systemPrompt", text)}
+        />
+        <SelectField<ProviderName | "">
           label="Provider"
           hint="The target of the prompt. It determines the place of the system context, the request and its cost."
-        >
-          {({ id, describedBy }) => (
-            <Select<ProviderName | "">
-              id={id}
-              describedBy={describedBy}
-              options={[
-                { value: "", name: "None" },
-                ...PROVIDERS.map((value) => ({ value, name: PROVIDER_NAMES[value] })),
-              ]}
-              value={now.provider ?? ""}
-              onValue={(value) => setProvider(value === "" ? undefined : value)}
-            />
-          )}
-        </Field>
+          options={[{ value: "", name: "None" }, ...optionsOf(PROVIDER_NAMES)]}
+          value={now.provider ?? ""}
+          onValue={(value) => setProvider(value === "" ? undefined : value)}
+        />
       </fieldset>
 
       <AwareControls tree={tree} />
@@ -191,18 +162,15 @@ function NumberPreference(props: {
   tree: LoomTreeData;
 }) {
   return (
-    <Field beside label={props.label} hint={props.hint} {...originOf(props.name, props.tree)}>
-      {({ id, describedBy }) => (
-        <NumberInput
-          id={id}
-          describedBy={describedBy}
-          min={0}
-          step={props.step ?? 1}
-          value={effective(settings.value, props.tree, props.name)}
-          onValue={(value) => setPreference(props.name, value)}
-        />
-      )}
-    </Field>
+    <NumberField
+      beside
+      label={props.label}
+      hint={props.hint}
+      {...originOf(props.name, props.tree)}
+      step={props.step ?? 1}
+      value={effective(settings.value, props.tree, props.name)}
+      onValue={(value) => setPreference(props.name, value)}
+    />
   );
 }
 
@@ -238,23 +206,15 @@ function ContextWindow() {
     pending.current = requestAnimationFrame(() => change({ contextWindow: fromStep(to) }));
   };
   return (
-    <Field label="Context window">
-      {({ id }) => (
-        <div class="slider">
-          <input
-            type="range"
-            aria-label="Context window, slider"
-            aria-valuetext={tokens(value)}
-            min={0}
-            max={STEPS}
-            step={1}
-            value={step}
-            onInput={(event) => slide(Number(event.currentTarget.value))}
-          />
-          <NumberInput id={id} value={value} min={1} onValue={(contextWindow) => change({ contextWindow })} />
-        </div>
-      )}
-    </Field>
+    <SliderField
+      label="Context window"
+      min={0}
+      max={STEPS}
+      position={step}
+      onSlide={slide}
+      value={value}
+      onValue={(contextWindow) => change({ contextWindow })}
+    />
   );
 }
 
@@ -264,35 +224,22 @@ function Shortening({ tree }: { tree: LoomTreeData }) {
   const hasStep = effective(now, tree, "cutStep") > 0;
   return (
     <>
-      <Field label="Protect" hint="These messages are shortened rather than removed." {...originOf("protect", tree)}>
-        {({ id, describedBy }) => (
-          <Select<Protection>
-            id={id}
-            describedBy={describedBy}
-            options={(Object.keys(PROTECTIONS) as Protection[]).map((value) => ({
-              value,
-              name: PROTECTION_NAMES[value],
-            }))}
-            value={protectionOf(effectiveProtect(now, tree))}
-            onValue={(value) => setPreference("protect", PROTECTIONS[value])}
-          />
-        )}
-      </Field>
-      <Field
+      <SelectField
+        label="Protect"
+        hint="These messages are shortened rather than removed."
+        {...originOf("protect", tree)}
+        options={optionsOf(PROTECTION_NAMES)}
+        value={protectionOf(effectiveProtect(now, tree))}
+        onValue={(value) => setPreference("protect", PROTECTIONS[value])}
+      />
+      <SelectField
         label="Fill"
         hint={hasStep ? "Not available with a cut step." : "Shortened at the edges of the gap, to use the whole limit."}
         {...originOf("fill", tree)}
-      >
-        {({ id, describedBy }) => (
-          <Select<Fill>
-            id={id}
-            describedBy={describedBy}
-            options={FILLS.map((value) => ({ value, name: FILL_NAMES[value] }))}
-            value={effective(now, tree, "fill")}
-            onValue={(value) => setPreference("fill", value)}
-          />
-        )}
-      </Field>
+        options={optionsOf(FILL_NAMES)}
+        value={effective(now, tree, "fill")}
+        onValue={(value) => setPreference("fill", value)}
+      />
     </>
   );
 }
@@ -303,7 +250,7 @@ function Marker({ tree }: { tree: LoomTreeData }) {
   // A one-line field cannot contain a line break, so it is written as \n.
   const show = (text: string): string => text.replaceAll("\n", "\\n");
   return (
-    <Field
+    <InputField
       label="Marker"
       hint={
         <>
@@ -311,17 +258,9 @@ function Marker({ tree }: { tree: LoomTreeData }) {
         </>
       }
       {...originOf("truncationMarker", tree)}
-    >
-      {({ id, describedBy }) => (
-        <input
-          type="text"
-          id={id}
-          aria-describedby={describedBy}
-          value={show(set ?? tree.preferences?.truncationMarker ?? defaultMarker(mode))}
-          onInput={(event) => setPreference("truncationMarker", event.currentTarget.value.replaceAll("\\n", "\n"))}
-        />
-      )}
-    </Field>
+      value={show(set ?? tree.preferences?.truncationMarker ?? defaultMarker(mode))}
+      onText={(text) => setPreference("truncationMarker", text.replaceAll("\\n", "\n"))}
+    />
   );
 }
 
@@ -347,19 +286,13 @@ function Draft(props: {
   placeholder: string;
 }) {
   return (
-    <Field label={props.label} hint={props.hint}>
-      {({ id, describedBy }) => (
-        <textarea
-          id={id}
-          aria-describedby={describedBy}
-          rows={4}
-          class="prose"
-          placeholder={props.placeholder}
-          value={settings.value[props.name] ?? ""}
-          onInput={(event) => setOrClear(props.name, event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <InputField
+      {...props}
+      rows={4}
+      class="prose"
+      value={settings.value[props.name] ?? ""}
+      onText={(text) => setOrClear(props.name, text)}
+    />
   );
 }
 

@@ -1,3 +1,4 @@
+import { SmallButton } from "../../ui/button.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { FATES, REASONS } from "../../ui/words.js";
 import { cursor, hovered, index, pickTip, rows, tip, toggleExcluded } from "./state.js";
@@ -48,12 +49,12 @@ export function Inspector() {
         {fullText(node) || "(blank)"}
       </p>
       <div class="inspector-tools" data-idle={!fixed}>
-        <button type="button" class="small" disabled={id === tip.value} onClick={() => pickTip(id)}>
+        <SmallButton disabled={id === tip.value} onClick={() => pickTip(id)}>
           Assemble from here
-        </button>
-        <button type="button" class="small" aria-pressed={excluded} onClick={() => toggleExcluded(id)}>
+        </SmallButton>
+        <SmallButton aria-pressed={excluded} onClick={() => toggleExcluded(id)}>
           {excluded ? "Include again" : "Exclude"}
-        </button>
+        </SmallButton>
       </div>
     </section>
   );

@@ -1,5 +1,6 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
+import { optionsOf, Select } from "../../ui/fields.js";
 import { plural } from "../../ui/format.js";
 import { contains, SearchField } from "../../ui/search.js";
 import { Windowed } from "../../ui/windowed.js";
@@ -11,6 +12,7 @@ import { authorClass } from "./authors.js";
 /** Height of a row in pixels. */
 const HEIGHT = 31;
 type Which = "tips" | "path" | "all";
+const WHICH = optionsOf({ tips: "Tips", path: "Current path", all: "All nodes" });
 
 /** The tree as a searchable list, as an alternative to the drawing. */
 export function NodeList() {
@@ -37,15 +39,7 @@ export function NodeList() {
         <label for={whichId} class="visually-hidden">
           Which nodes
         </label>
-        <select
-          id={whichId}
-          value={which.value}
-          onChange={(event) => (which.value = event.currentTarget.value as Which)}
-        >
-          <option value="tips">Tips</option>
-          <option value="path">Current path</option>
-          <option value="all">All nodes</option>
-        </select>
+        <Select<Which> id={whichId} options={WHICH} value={which.value} onValue={(value) => (which.value = value)} />
       </div>
       <p class="hint" role="status">
         {found.value.length === 0

@@ -1,4 +1,4 @@
-import { Field, Select } from "../../ui/fields.js";
+import { Check, optionsOf, SelectField } from "../../ui/fields.js";
 import { change, choose, index, outcome, path, rows, settings } from "./state.js";
 import { choicePoints, nodeName, snippet, versionSets, type TreeIndex } from "./tree-index.js";
 
@@ -17,24 +17,18 @@ export function ChoicePickers() {
     <fieldset class="pickers">
       <legend>Which way</legend>
       {points.map(({ nodeId, candidates }) => (
-        <Field
+        <SelectField
           key={nodeId}
           label={`Into ${nodeName(tree.node.get(nodeId), nodeId)}`}
           origin={settings.value.choices[nodeId] === undefined ? "default" : "set"}
           onReset={() => choose(nodeId, undefined)}
-        >
-          {({ id }) => (
-            <Select
-              id={id}
-              value={settings.value.choices[nodeId] ?? ""}
-              options={[
-                ...(settings.value.choices[nodeId] === undefined ? [{ value: "", name: "Choose…" }] : []),
-                ...candidates.map(({ edgeId, from }) => ({ value: edgeId, name: describe(tree, from) })),
-              ]}
-              onValue={(edgeId) => choose(nodeId, edgeId === "" ? undefined : edgeId)}
-            />
-          )}
-        </Field>
+          value={settings.value.choices[nodeId] ?? ""}
+          options={[
+            ...(settings.value.choices[nodeId] === undefined ? [{ value: "", name: "Choose…" }] : []),
+            ...candidates.map(({ edgeId, from }) => ({ value: edgeId, name: describe(tree, from) })),
+          ]}
+          onValue={(edgeId) => choose(nodeId, edgeId === "" ? undefined : edgeId)}
+        />
       ))}
     </fieldset>
   );
@@ -54,21 +48,15 @@ export function VersionPickers() {
         const key = versions.find((id) => settings.value.versions[id] !== undefined);
         const first = versions[0] as string;
         return (
-          <Field
+          <SelectField
             key={target}
             label={`Version of ${nodeName(tree.node.get(first), first)}`}
             origin={key === undefined ? "default" : "set"}
             onReset={() => pickVersion(versions, undefined)}
-          >
-            {({ id }) => (
-              <Select
-                id={id}
-                value={versions.find((version) => onPath.has(version)) ?? ""}
-                options={versions.map((version) => ({ value: version, name: describe(tree, version) }))}
-                onValue={(version) => pickVersion(versions, version)}
-              />
-            )}
-          </Field>
+            value={versions.find((version) => onPath.has(version)) ?? ""}
+            options={versions.map((version) => ({ value: version, name: describe(tree, version) }))}
+            onValue={(version) => pickVersion(versions, version)}
+          />
         );
       })}
     </fieldset>
@@ -92,39 +80,24 @@ export function AnnotationPicker() {
   const kind = Array.isArray(annotations) ? "some" : annotations;
   return (
     <>
-      <Field label="Annotations" hint={here.length === 0 ? "No annotations on this path." : undefined}>
-        {({ id, describedBy }) => (
-          <Select<"none" | "all" | "some">
-            id={id}
-            describedBy={describedBy}
-            options={[
-              { value: "none", name: "Leave out" },
-              { value: "all", name: "Include all" },
-              { value: "some", name: "Include some…" },
-            ]}
-            value={kind}
-            onValue={(value) => change({ annotations: value === "some" ? [] : value })}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Annotations"
+        hint={here.length === 0 ? "No annotations on this path." : undefined}
+        options={optionsOf({ none: "Leave out", all: "Include all", some: "Include some…" })}
+        value={kind}
+        onValue={(value) => change({ annotations: value === "some" ? [] : value })}
+      />
       {Array.isArray(annotations) && here.length > 0 ? (
         <ul class="checks" aria-label="Annotations to include">
           {here.map((id) => (
             <li key={id}>
-              <label class="check">
-                <input
-                  type="checkbox"
-                  checked={annotations.includes(id)}
-                  onChange={(event) =>
-                    change({
-                      annotations: event.currentTarget.checked
-                        ? [...annotations, id]
-                        : annotations.filter((a) => a !== id),
-                    })
-                  }
-                />
-                <span>{describe(tree, id)}</span>
-              </label>
+              <Check
+                label={describe(tree, id)}
+                checked={annotations.includes(id)}
+                onValue={(checked) =>
+                  change({ annotations: checked ? [...annotations, id] : annotations.filter((a) => a !== id) })
+                }
+              />
             </li>
           ))}
         </ul>

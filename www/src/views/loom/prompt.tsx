@@ -1,4 +1,5 @@
 import type { BufferAssembly, DialogueAssembly } from "ctxweave/loom";
+import { SmallButton } from "../../ui/button.js";
 import { useFirstOf } from "../../ui/first-of.js";
 import { plural, tokens } from "../../ui/format.js";
 import { FATES, PARTS, REASONS } from "../../ui/words.js";
@@ -150,9 +151,7 @@ function GapView({ gap }: { gap: Gap }) {
               {row.reason ? REASONS[row.reason] : FATES[row.fate]} · {tokens(row.tokens)}
             </span>
             {row.reason === "excluded" ? (
-              <button type="button" class="small" onClick={() => toggleExcluded(row.nodeId)}>
-                Include
-              </button>
+              <SmallButton onClick={() => toggleExcluded(row.nodeId)}>Include</SmallButton>
             ) : null}
           </li>
         ))}

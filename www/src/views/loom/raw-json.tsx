@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { CopyButton } from "../../ui/copy-button.js";
+import { Check } from "../../ui/fields.js";
 import { plural } from "../../ui/format.js";
+import { JsonText } from "../../ui/json-view.js";
 import { outcome, request } from "./state.js";
 
 /** The request and the result as JSON. The tree is collapsed until opened; copying always includes it. */
@@ -17,36 +18,26 @@ export function RawJson() {
   const result = made.kind === "error" ? failure : made.result;
   const call = kind === "error" ? undefined : kind === "dialogue" ? "assembleDialogue" : "assembleBuffer";
   return (
-    <div class="raw">
-      <section aria-labelledby="raw-request">
-        <div class="raw-head">
-          <h3 id="raw-request">Request{call ? <code> {call}(request)</code> : null}</h3>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={withTree.value}
-              onChange={(event) => (withTree.value = event.currentTarget.checked)}
-            />
-            <span>Unfold tree and media</span>
-          </label>
-          <CopyButton label="Copy request" text={() => JSON.stringify(input, null, 2)} />
-        </div>
-        <pre tabIndex={0} aria-label="Request as JSON" data-json="request">
-          {JSON.stringify(shownRequest, null, 2)}
-        </pre>
-      </section>
-      <section aria-labelledby="raw-result">
-        <div class="raw-head">
-          <h3 id="raw-result">{made.kind === "error" ? "Error" : "Result"}</h3>
-          <CopyButton
-            label={made.kind === "error" ? "Copy error" : "Copy result"}
-            text={() => JSON.stringify(result, null, 2)}
-          />
-        </div>
-        <pre tabIndex={0} aria-label="Result as JSON" data-json="result">
-          {JSON.stringify(result, null, 2)}
-        </pre>
-      </section>
-    </div>
+    <>
+      <JsonText
+        name="request"
+        title={<>Request{call ? <code> {call}(request)</code> : null}</>}
+        label="Copy request"
+        text={JSON.stringify(shownRequest, null, 2)}
+        copied={() => JSON.stringify(input, null, 2)}
+      >
+        <Check
+          label="Unfold tree and media"
+          checked={withTree.value}
+          onValue={(checked) => (withTree.value = checked)}
+        />
+      </JsonText>
+      <JsonText
+        name="result"
+        title={call ? "Result" : "Error"}
+        label={call ? "Copy result" : "Copy error"}
+        text={JSON.stringify(result, null, 2)}
+      />
+    </>
   );
 }

@@ -1,8 +1,11 @@
 import { useComputed, useSignal } from "@preact/signals";
 import type { AssemblyReport, NodeReport } from "ctxweave/loom";
 import { useId } from "preact/hooks";
+import { Facts } from "../../ui/facts.js";
+import { optionsOf, Select } from "../../ui/fields.js";
 import { useFirstOf } from "../../ui/first-of.js";
 import { count, plural } from "../../ui/format.js";
+import { Table } from "../../ui/table.js";
 import { FATES, PARTS, REASONS, STRATEGY_NAMES } from "../../ui/words.js";
 import { NodeChip } from "./prompt.js";
 import { PROTECTION_NAMES, protectionOf } from "./settings.js";
@@ -16,53 +19,43 @@ export function Report({ report }: { report: AssemblyReport }) {
   const shortened = partial > 0 ? ` and ${count(partial)} shortened` : "";
   return (
     <div class="report">
-      <dl class="facts">
-        <Fact name="Strategy" value={STRATEGY_NAMES[report.strategy]} />
-        <Fact name="Limit" value={count(report.limit)} />
-        <Fact name="Total" value={count(tokens.total)} />
-        <Fact name="System" value={count(tokens.system)} />
-        <Fact name="Messages" value={count(tokens.messages)} />
-        <Fact name="Overhead" value={count(tokens.overhead)} />
-        {tokens.loomAware ? (
-          <Fact
-            name="Loom-aware"
-            value={`addendum ${count(tokens.loomAware.addendum)} · memory ${count(tokens.loomAware.memory)} · headers ${count(tokens.loomAware.headers)} · loom block ${count(tokens.loomAware.loomBlock)}`}
-          />
-        ) : null}
-        <Fact name="Counted by" value={tokens.tokenizer} />
-        <Fact name="Path" value={plural(report.path.length, "node")} />
-        <Fact name="Not on the path" value={plural(report.notOnPath, "node")} />
-        <Fact name="Recent nodes met" value={report.minimumRecentNodesMet ? "yes" : "no"} />
-        <Fact
-          name="Cut"
-          value={
+      <Facts
+        class="facts"
+        facts={[
+          ["Strategy", STRATEGY_NAMES[report.strategy]],
+          ["Limit", count(report.limit)],
+          ["Total", count(tokens.total)],
+          ["System", count(tokens.system)],
+          ["Messages", count(tokens.messages)],
+          ["Overhead", count(tokens.overhead)],
+          ["Loom-aware", tokens.loomAware && additions(tokens.loomAware)],
+          ["Counted by", tokens.tokenizer],
+          ["Path", plural(report.path.length, "node")],
+          ["Not on the path", plural(report.notOnPath, "node")],
+          ["Recent nodes met", report.minimumRecentNodesMet ? "yes" : "no"],
+          [
+            "Cut",
             cut
               ? `${plural(cut.nodeIds.length, "node")}${shortened}, ${plural(cut.tokens, "token")}, after ${plural(cut.position, "node")}`
-              : "nothing"
-          }
-        />
-        <Fact name="Marker" value={cut?.marker?.trim() ?? "none"} />
-        <Fact name="Effective settings" value={settingsInForce(preferences)} />
-      </dl>
+              : "nothing",
+          ],
+          ["Marker", cut?.marker?.trim() ?? "none"],
+          ["Effective settings", settingsInForce(preferences)],
+        ]}
+      />
       <Rows rows={report.nodes} />
     </div>
   );
 }
+
+const additions = (of: NonNullable<AssemblyReport["tokens"]["loomAware"]>): string =>
+  `addendum ${count(of.addendum)} · memory ${count(of.memory)} · headers ${count(of.headers)} · loom block ${count(of.loomBlock)}`;
 
 function settingsInForce(preferences: AssemblyReport["preferences"]): string {
   const { minimumRecentNodes, tokenBuffer, cutStep, startOn, protect, fill } = preferences;
   const all = `recent ${minimumRecentNodes} · buffer ${count(tokenBuffer)} · step ${count(cutStep)} · start on ${startOn}`;
   if (settings.value.mode === "buffer") return all;
   return `${all} · protect ${PROTECTION_NAMES[protectionOf(protect)].toLowerCase()} · fill ${fill}`;
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
-  );
 }
 
 const MAX_SHOWN_ROWS = 300;
@@ -72,63 +65,45 @@ function Rows({ rows }: { rows: NodeReport[] }) {
   const filterId = useId();
   const chosen = only.value === "" ? rows : rows.filter((row) => row.fate === only.value);
   const { shown, more } = useFirstOf(chosen, MAX_SHOWN_ROWS);
+  const options = [
+    { value: "" as const, name: "every fate" },
+    ...optionsOf(FATES).map(({ value, name }) => ({
+      value,
+      name: `${name.toLowerCase()} (${rows.filter((row) => row.fate === value).length})`,
+    })),
+  ];
   return (
     <>
       <div class="rows-head">
         <label for={filterId}>Show</label>
-        <select
-          id={filterId}
-          value={only.value}
-          onChange={(event) => (only.value = event.currentTarget.value as NodeReport["fate"] | "")}
-        >
-          <option value="">every fate</option>
-          {Object.entries(FATES).map(([fate, name]) => (
-            <option key={fate} value={fate}>
-              {name.toLowerCase()} ({rows.filter((row) => row.fate === fate).length})
-            </option>
-          ))}
-        </select>
+        <Select id={filterId} options={options} value={only.value} onValue={(fate) => (only.value = fate)} />
       </div>
-      <div class="table-scroll" role="region" aria-label="Report by node" tabIndex={0}>
-        <table class="rows">
-          <caption class="visually-hidden">Fate of each node</caption>
-          <thead>
-            <tr>
-              <th scope="col">Node</th>
-              <th scope="col">Text</th>
-              <th scope="col">As</th>
-              <th scope="col">Fate</th>
-              <th scope="col" class="number">
-                Tokens
-              </th>
-              <th scope="col" class="number">
-                Message
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((row) => (
-              <tr key={row.nodeId} data-row={row.nodeId} data-fate={row.fate}>
-                <th scope="row">
-                  <NodeChip id={row.nodeId} />
-                </th>
-                <td class="clip">{snippet(nodeWith(row.nodeId), 60)}</td>
-                <td>{PARTS[row.as]}</td>
-                <td>
-                  <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>
-                  {row.reason ? <span class="quiet-text"> {REASONS[row.reason]}</span> : null}
-                </td>
-                <td class="number">
-                  {count(row.tokens)}
-                  {row.tokensAfter === undefined ? null : <span class="quiet-text"> → {count(row.tokensAfter)}</span>}
-                </td>
-                <td class="number">{row.message ?? ""}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        {more ? <p class="more">{more}</p> : null}
-      </div>
+      <Table
+        class="rows"
+        label="Report by node"
+        caption={<caption class="visually-hidden">Fate of each node</caption>}
+        columns={["Node", "Text", "As", "Fate", { number: "Tokens" }, { number: "Message" }]}
+      >
+        {shown.map((row) => (
+          <tr key={row.nodeId} data-row={row.nodeId} data-fate={row.fate}>
+            <th scope="row">
+              <NodeChip id={row.nodeId} />
+            </th>
+            <td class="clip">{snippet(nodeWith(row.nodeId), 60)}</td>
+            <td>{PARTS[row.as]}</td>
+            <td>
+              <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>
+              {row.reason ? <span class="quiet-text"> {REASONS[row.reason]}</span> : null}
+            </td>
+            <td class="number">
+              {count(row.tokens)}
+              {row.tokensAfter === undefined ? null : <span class="quiet-text"> → {count(row.tokensAfter)}</span>}
+            </td>
+            <td class="number">{row.message ?? ""}</td>
+          </tr>
+        ))}
+      </Table>
+      {more ? <p class="more">{more}</p> : null}
     </>
   );
 }

@@ -2,11 +2,12 @@ import { useComputed } from "@preact/signals";
 import { requestBodyWithReport } from "ctxweave/loom";
 import type { BodyRequest, CtxweaveError, Diagnostic, Target, TargetProvider } from "ctxweave/loom";
 import { CopyButton } from "../../ui/copy-button.js";
-import { Field } from "../../ui/fields.js";
+import { Check, InputField, optionsOf, Segmented } from "../../ui/fields.js";
+import { Facts } from "../../ui/facts.js";
 import { count } from "../../ui/format.js";
 import { Diagnostics, Problem } from "./problem.js";
 import { curl, endpoint } from "./endpoint.js";
-import { FIRST_MODELS, PROVIDERS, targetOf } from "./settings.js";
+import { FIRST_MODELS, targetOf } from "./settings.js";
 import { request, setOrClear, setProvider, settings, type Outcome } from "./state.js";
 
 const NAMES: Record<TargetProvider, string> = {
@@ -45,43 +46,28 @@ export function RequestBody() {
   return (
     <div class="body-view">
       <div class="body-controls">
-        <div class="segmented body-providers" role="radiogroup" aria-label="Provider of the request">
-          {PROVIDERS.map((name) => (
-            <label key={name}>
-              <input
-                type="radio"
-                name="body-provider"
-                value={name}
-                checked={name === provider}
-                onChange={() => setProvider(name)}
-              />
-              <span>{NAMES[name]}</span>
-            </label>
-          ))}
-        </div>
+        <Segmented<TargetProvider | "">
+          class="body-providers"
+          label="Provider of the request"
+          options={optionsOf(NAMES)}
+          value={provider ?? ""}
+          onValue={(name) => setProvider(name === "" ? undefined : name)}
+        />
         {provider ? (
-          <Field label="Model">
-            {({ id }) => (
-              <input
-                type="text"
-                id={id}
-                spellcheck={false}
-                value={model ?? ""}
-                placeholder={FIRST_MODELS[provider]}
-                onInput={(event) => setOrClear("model", event.currentTarget.value.trim())}
-              />
-            )}
-          </Field>
+          <InputField
+            label="Model"
+            spellcheck={false}
+            value={model ?? ""}
+            placeholder={FIRST_MODELS[provider]}
+            onText={(text) => setOrClear("model", text.trim())}
+          />
         ) : null}
         {provider === "anthropic" ? (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={cache ?? false}
-              onChange={(event) => setOrClear("cache", event.currentTarget.checked || undefined)}
-            />
-            <span>Cache breakpoints</span>
-          </label>
+          <Check
+            label="Cache breakpoints"
+            checked={cache ?? false}
+            onValue={(checked) => setOrClear("cache", checked || undefined)}
+          />
         ) : null}
       </div>
       {result === undefined ? (
@@ -109,18 +95,7 @@ function Body({ made }: { made: Made }) {
             <CopyButton label="Copy as curl" text={() => curl(made.target, made.text)} />
             <CopyButton label="Copy body" text={() => made.text} />
           </div>
-          <dl class="body-headers">
-            {headers.map(([name, value]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ))}
-            <div>
-              <dt>size</dt>
-              <dd>{count(made.bytes)} bytes as sent</dd>
-            </div>
-          </dl>
+          <Facts class="body-headers" facts={[...headers, ["size", `${count(made.bytes)} bytes as sent`]]} />
           <pre tabIndex={0} aria-label="Body as JSON" data-json="body">
             {shortened(made.text)}
           </pre>

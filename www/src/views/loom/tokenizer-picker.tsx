@@ -1,4 +1,4 @@
-import { Field, Select } from "../../ui/fields.js";
+import { SelectField } from "../../ui/fields.js";
 import { VocabularyLoading } from "../../ui/vocabulary-loading.js";
 import { ENCODINGS, type PageEncoding } from "./settings.js";
 import { setOrClear, settings } from "./state.js";
@@ -8,20 +8,16 @@ export function TokenizerPicker() {
   const asked = settings.value.tokenizer;
   return (
     <>
-      <Field label="Tokens" hint={asked ? undefined : "An exact count first loads a vocabulary of about a megabyte."}>
-        {({ id, describedBy }) => (
-          <Select<PageEncoding | "">
-            id={id}
-            describedBy={describedBy}
-            options={[
-              { value: "", name: "Estimate (heuristic)" },
-              ...ENCODINGS.map((value) => ({ value, name: `Exact: ${value}` })),
-            ]}
-            value={asked ?? ""}
-            onValue={(value) => setOrClear("tokenizer", value === "" ? undefined : value)}
-          />
-        )}
-      </Field>
+      <SelectField<PageEncoding | "">
+        label="Tokens"
+        hint={asked ? undefined : "An exact count first loads a vocabulary of about a megabyte."}
+        options={[
+          { value: "", name: "Estimate (heuristic)" },
+          ...ENCODINGS.map((value) => ({ value, name: `Exact: ${value}` })),
+        ]}
+        value={asked ?? ""}
+        onValue={(value) => setOrClear("tokenizer", value === "" ? undefined : value)}
+      />
       {asked ? <VocabularyLoading name={asked} /> : null}
     </>
   );

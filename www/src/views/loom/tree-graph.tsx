@@ -1,6 +1,6 @@
 import { batch, effect, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { Icon } from "../../ui/icons.js";
+import { IconButton } from "../../ui/button.js";
 import { layoutTree, nodeAt, type TreeLayout } from "./layout.js";
 import { Minimap } from "./minimap.js";
 import { FAR, labelReach, paintTree, type Scene } from "./paint-tree.js";
@@ -153,23 +153,16 @@ export function TreeGraph() {
       </div>
       <Minimap layout={layout} transform={transform} size={size} path={pathSignal.value} rows={rows.value} />
       <div class="graph-tools" role="group" aria-label="Drawing">
-        <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoom(1.25)}>
-          <Icon name="plus" />
-        </button>
-        <button type="button" aria-label="Zoom out" title="Zoom out (−)" onClick={() => zoom(0.8)}>
-          <Icon name="minus" />
-        </button>
-        <button
-          type="button"
-          aria-label="Show the whole tree"
+        <IconButton icon="plus" label="Zoom in" title="Zoom in (+)" onClick={() => zoom(1.25)} />
+        <IconButton icon="minus" label="Zoom out" title="Zoom out (−)" onClick={() => zoom(0.8)} />
+        <IconButton
+          icon="fit"
+          label="Show the whole tree"
+
           title="Show the whole tree (0)"
           onClick={() => (transform.value = fit(layout, size.value))}
-        >
-          <Icon name="fit" />
-        </button>
-        <button type="button" aria-label="Go to the tip" title="Go to the tip" onClick={toTip}>
-          <Icon name="target" />
-        </button>
+        />
+        <IconButton icon="target" label="Go to the tip" title="Go to the tip" onClick={toTip} />
       </div>
       <span class="visually-hidden" role="status">
         {tip.value === undefined ? "" : `Assembled from ${nodeName(index.node.get(tip.value), tip.value)}`}

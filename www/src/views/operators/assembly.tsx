@@ -1,6 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
 import { CtxweaveError, type ContextAssembly, type ContextMatchRequest } from "ctxweave/operators";
+import { Button } from "../../ui/button.js";
+import { ProblemPanel } from "../../ui/failed.js";
+import { InputField } from "../../ui/fields.js";
 import { MessageText } from "../../ui/message.js";
+import { SeenContext } from "./seen.js";
 import {
   answer,
   answered,
@@ -40,7 +44,7 @@ export function Assembly() {
         Context of <code data-assembled>{at.path}</code>
       </h2>
       <Inputs />
-      {now instanceof CtxweaveError ? <Failure error={now} /> : null}
+      {now instanceof CtxweaveError ? <ProblemPanel code={now.code} message={now.message} /> : null}
       {asks ? <Question asks={asks} /> : null}
       {"status" in now && now.status === "ready" ? (
         <p class="hint" data-asked="no">
@@ -48,7 +52,7 @@ export function Assembly() {
         </p>
       ) : null}
       {result instanceof CtxweaveError ? (
-        <Failure error={result} />
+        <ProblemPanel code={result.code} message={result.message} />
       ) : result ? (
         <Result result={result} answered={asks !== undefined} />
       ) : null}
@@ -63,15 +67,13 @@ function Inputs() {
   };
   return (
     <section class="stage" aria-label="Inputs">
-      <label class="field">
-        <span class="field-name">Context of the parent</span>
-        <textarea
-          rows={2}
-          value={parentContext.value}
-          data-input="parent"
-          onInput={(event) => (parentContext.value = event.currentTarget.value)}
-        />
-      </label>
+      <InputField
+        label="Context of the parent"
+        rows={2}
+        data-input="parent"
+        value={parentContext.value}
+        onText={(text) => (parentContext.value = text)}
+      />
       {steps.length > 0 ? (
         <details open={accumulation !== "off"}>
           <summary>
@@ -82,15 +84,13 @@ function Inputs() {
             <fieldset key={step} class="step-output">
               <legend>{step}</legend>
               {(["notes", "output"] as const).map((field) => (
-                <label key={field} class="field">
-                  <span class="field-name">{field === "notes" ? "Notes" : "Output"}</span>
-                  <input
-                    type="text"
-                    value={saidOf(step)[field]}
-                    data-input={`${step}-${field}`}
-                    onInput={(event) => change(step, field, event.currentTarget.value)}
-                  />
-                </label>
+                <InputField
+                  key={field}
+                  label={field === "notes" ? "Notes" : "Output"}
+                  data-input={`${step}-${field}`}
+                  value={saidOf(step)[field]}
+                  onText={(text) => change(step, field, text)}
+                />
               ))}
             </fieldset>
           ))}
@@ -108,27 +108,21 @@ function Question({ asks }: { asks: ContextMatchRequest }) {
       <pre tabIndex={0} aria-label="Question" data-question>
         {asks.text}
       </pre>
-      <label class="field">
-        <span class="field-name">Your answer</span>
-        <textarea
-          rows={2}
-          value={answer.value}
-          data-input="answer"
-          onInput={(event) => (answer.value = event.currentTarget.value)}
-        />
-      </label>
-      <label class="field">
-        <span class="field-name">Your matches, one path per line</span>
-        <textarea
-          rows={2}
-          value={matches.value}
-          data-input="matches"
-          onInput={(event) => (matches.value = event.currentTarget.value)}
-        />
-      </label>
-      <button type="button" class="quiet" onClick={giveAnswer}>
-        Answer
-      </button>
+      <InputField
+        label="Your answer"
+        rows={2}
+        data-input="answer"
+        value={answer.value}
+        onText={(text) => (answer.value = text)}
+      />
+      <InputField
+        label="Your matches, one path per line"
+        rows={2}
+        data-input="matches"
+        value={matches.value}
+        onText={(text) => (matches.value = text)}
+      />
+      <Button onClick={giveAnswer}>Answer</Button>
     </section>
   );
 }
@@ -139,25 +133,11 @@ function Result({ result, answered }: { result: ContextAssembly; answered: boole
     // The result is below the question and may be out of view.
     if (answered) section.current?.scrollIntoView({ block: "nearest" });
   }, [answered, result]);
-  const parts = [
-    ["inherited", "Inherited"],
-    ["accumulated", "Accumulated"],
-    ["fresh", "Fresh"],
-  ] as const;
   return (
     <section class="stage" aria-label="The assembled context" data-result ref={section}>
       <h3>Context of the task</h3>
       {result.context === "" ? <p class="hint">Empty.</p> : null}
-      {parts.map(([field, name]) =>
-        result[field] === undefined ? null : (
-          <figure key={field} class={`seen ${field}`}>
-            <figcaption>{name}</figcaption>
-            <pre tabIndex={0} aria-label={name} data-part={field}>
-              {result[field]}
-            </pre>
-          </figure>
-        ),
-      )}
+      <SeenContext context={result} />
       {result.matches.length > 0 ? (
         <ul class="matches" aria-label="Matches">
           {result.matches.map(([path], i) => (
@@ -172,19 +152,6 @@ function Result({ result, answered }: { result: ContextAssembly; answered: boole
           <MessageText text={message} />
         </p>
       ))}
-    </section>
-  );
-}
-
-function Failure({ error }: { error: CtxweaveError }) {
-  return (
-    <section class="problem-panel" role="alert">
-      <p class="problem-code">
-        <code data-error-code>{error.code}</code>
-      </p>
-      <p>
-        <MessageText text={error.message} sentence />
-      </p>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useSignalEffect } from "@preact/signals";
 import { signal } from "@preact/signals";
+import { SmallButton } from "../../ui/button.js";
 import { plural } from "../../ui/format.js";
 import { MarkedField } from "../../ui/marked-field.js";
 import { MessageText } from "../../ui/message.js";
@@ -70,14 +71,13 @@ export function Findings() {
         {list.map(({ code, severity, message, line, column }, i) => (
           <li key={i} class={`finding ${severity}`} data-finding={code} data-place={`${line}:${column}`}>
             {line === undefined || column === undefined ? null : (
-              <button
-                type="button"
+              <SmallButton
                 class="small place"
                 aria-label={`${line}:${column}, go there`}
                 onClick={() => (jump.value = { line, column })}
               >
                 {line}:{column}
-              </button>
+              </SmallButton>
             )}
             <span class="severity">{severity}</span>
             <code>{code}</code>

@@ -1,11 +1,8 @@
+import { InputField } from "../../ui/fields.js";
+import { Seen, SeenContext } from "./seen.js";
 import { parsed } from "./state.js";
 import { inputs, isCurrent, lastRun, run, type RunStep } from "./run.js";
-
-const PARTS = [
-  ["inherited", "Inherited"],
-  ["accumulated", "Accumulated"],
-  ["fresh", "Fresh"],
-] as const;
+import { Button } from "../../ui/button.js";
 
 /** The whole task, run with a stub of a model: the context of each step. */
 export function RunPanel() {
@@ -20,19 +17,15 @@ export function RunPanel() {
         answers each question as in "One step".
       </p>
       {now.task.type === "reduce" ? (
-        <label class="field">
-          <span class="field-name">Inputs, one per line</span>
-          <textarea
-            rows={3}
-            value={inputs.value}
-            data-input="inputs"
-            onInput={(event) => (inputs.value = event.currentTarget.value)}
-          />
-        </label>
+        <InputField
+          label="Inputs, one per line"
+          rows={3}
+          data-input="inputs"
+          value={inputs.value}
+          onText={(text) => (inputs.value = text)}
+        />
       ) : null}
-      <button type="button" class="quiet" onClick={() => void run()}>
-        Run the task
-      </button>
+      <Button onClick={() => void run()}>Run the task</Button>
       {done ? (
         <>
           <p role="status" data-run={done.status}>
@@ -44,12 +37,11 @@ export function RunPanel() {
               <Step key={at} step={step} />
             ))}
           </ol>
-          <figure class="seen">
-            <figcaption>{done.status === "done" ? "Output of the task" : "Failure"}</figcaption>
-            <pre tabIndex={0} aria-label="Output of the task" data-run-output>
-              {done.text}
-            </pre>
-          </figure>
+          <Seen
+            name={done.status === "done" ? "Output of the task" : "Failure"}
+            label="Output of the task"
+            text={done.text}
+          />
         </>
       ) : null}
     </div>
@@ -62,25 +54,9 @@ function Step({ step: { path, id, task, context, about, output } }: { step: RunS
       <h3>
         {id ?? path} <span class="quiet-text">{task}</span>
       </h3>
-      {about === undefined ? null : (
-        <figure class="seen">
-          <figcaption>About</figcaption>
-          <pre tabIndex={0} aria-label={`Subject of ${id ?? path}`}>
-            {about}
-          </pre>
-        </figure>
-      )}
+      {about === undefined ? null : <Seen name="About" label={`Subject of ${id ?? path}`} text={about} />}
       {context.context === "" ? <p class="hint">The context is empty.</p> : null}
-      {PARTS.map(([field, name]) =>
-        context[field] === undefined ? null : (
-          <figure key={field} class={`seen ${field}`}>
-            <figcaption>{name}</figcaption>
-            <pre tabIndex={0} aria-label={`${name}, ${id ?? path}`} data-part={field}>
-              {context[field]}
-            </pre>
-          </figure>
-        ),
-      )}
+      <SeenContext context={context} step={id ?? path} />
       <p class="quiet-text">Answer: {output}</p>
     </li>
   );

@@ -15,7 +15,7 @@ import { PersistedDocument } from "../../ui/own.js";
 import { SAMPLES } from "./samples.js";
 
 export const own = new PersistedDocument<string>("operators");
-export const xml = computed(() => own.value.value ?? SAMPLES[0].xml);
+export const xml = computed(() => own.value.value ?? SAMPLES[0].text);
 export const strict = signal(false);
 export const exclusive = signal(false);
 /** The path of the operator whose context is assembled. */
@@ -157,5 +157,5 @@ export async function open(text: string, isOwn: boolean): Promise<void> {
 
 /** Opens the document of the link, the last template, or the first sample. */
 export async function begin(): Promise<void> {
-  if (!(await own.begin(String)) && own.value.peek() === undefined) own.show(SAMPLES[0].xml, false);
+  if (!(await own.begin(String)) && own.value.peek() === undefined) own.show(SAMPLES[0].text, false);
 }

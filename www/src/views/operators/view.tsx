@@ -1,12 +1,14 @@
 import { useSignal } from "@preact/signals";
 import { writeTask } from "ctxweave/operators";
+import { Button } from "../../ui/button.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { useOpener } from "../../ui/drop.js";
-import { Segmented } from "../../ui/fields.js";
+import { Check, optionsOf, Segmented } from "../../ui/fields.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
+import { SamplePicker } from "../../ui/sample-picker.js";
 import { useReachable } from "../../ui/reachable.js";
 import { useAddress } from "../../ui/use-address.js";
 import { Assembly } from "./assembly.js";
@@ -47,10 +49,7 @@ export function OperatorsView() {
         <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembly" ref={assembly}>
           <Segmented
             label="Assembly of"
-            options={[
-              { value: "step", name: "One step" },
-              { value: "run", name: "Whole task" },
-            ]}
+            options={optionsOf({ step: "One step", run: "Whole task" })}
             value={shown.value}
             onValue={(value) => (shown.value = value)}
           />
@@ -62,45 +61,27 @@ export function OperatorsView() {
 }
 
 function Bar() {
-  const shown = SAMPLES.find((sample) => sample.xml === xml.value);
   const now = parsed.value;
   return (
     <div class="source">
-      <Segmented
-        label="Sample"
-        options={SAMPLES.map(({ id, name }) => ({ value: id, name }))}
-        value={shown?.id ?? ""}
-        onValue={(id) => void open(SAMPLES.find((sample) => sample.id === id)?.xml ?? "", false)}
-      />
+      <SamplePicker samples={SAMPLES} text={xml.value} onOpen={(text) => void open(text, false)} />
       <OpenFile label="Open a file…" id="template-file" about="Your task template as an XML file" view="operators" />
       <Segmented
         label="Mode"
-        options={[
-          { value: "compat", name: "Compat" },
-          { value: "strict", name: "Strict" },
-        ]}
+        options={optionsOf({ compat: "Compat", strict: "Strict" })}
         value={strict.value ? "strict" : "compat"}
         onValue={(value) => (strict.value = value === "strict")}
       />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={exclusive.value}
-          onChange={(event) => (exclusive.value = event.currentTarget.checked)}
-        />
-        Exclusive
-      </label>
+      <Check label="Exclusive" checked={exclusive.value} onValue={(checked) => (exclusive.value = checked)} />
       <span class="grow" />
-      <button
-        type="button"
-        class="quiet"
+      <Button
         disabled={now.kind === "error"}
         onClick={() => {
           if (now.kind === "task") own.edit(writeTask(now.task));
         }}
       >
         Make defaults explicit
-      </button>
+      </Button>
       <CopyAsCode code={codeOfOperators} />
       <OwnTools view="operators" own={own} content={() => xml.value} />
       <CopyButton label="Copy XML" text={() => xml.value} />

@@ -7,7 +7,7 @@ import { SAMPLES } from "../chats/samples.js";
 /** The conversation that is shown: the request of a coding agent after ten turns. */
 export const SAMPLE = "agent";
 
-const chat = JSON.parse(SAMPLES.find(({ id }) => id === SAMPLE)?.json ?? "[]") as { messages: unknown[] };
+const chat = JSON.parse(SAMPLES.find(({ id }) => id === SAMPLE)?.text ?? "[]") as { messages: unknown[] };
 
 /** The model that counts, and whose list price is shown. */
 export const MODEL = "claude-sonnet-5-5";

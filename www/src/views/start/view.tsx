@@ -1,7 +1,9 @@
 import { useRef } from "preact/hooks";
 import { openDropped, openDroppedText } from "../../shell/dropped.js";
 import { VIEW_LIST } from "../../shell/view-list.js";
+import { Button } from "../../ui/button.js";
 import { CopyButton } from "../../ui/copy-button.js";
+import { Check } from "../../ui/fields.js";
 import { count, tokens } from "../../ui/format.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OpenFolder, type OpenedFolder } from "../../ui/open-folder.js";
@@ -86,9 +88,9 @@ function Bring() {
         }}
       />
       <div class="bring-tools">
-        <button type="button" class="quiet strong" onClick={() => open(field.current?.value ?? "")}>
+        <Button class="quiet strong" onClick={() => open(field.current?.value ?? "")}>
           Open
-        </button>
+        </Button>
         <OpenFile label="A file…" id="any-file" about="A file of any kind" />
         <OpenFolder
           label="A folder…"
@@ -130,14 +132,11 @@ function Shown() {
           />
           <output>{count(window.value)}</output>
         </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={clears.value}
-            onChange={(event) => (clears.value = event.currentTarget.checked)}
-          />
-          Clear old tool results first
-        </label>
+        <Check
+          label="Clear old tool results first"
+          checked={clears.value}
+          onValue={(checked) => (clears.value = checked)}
+        />
       </div>
       <TokenBar shares={[...CHAT_SHARES.map((share) => ({ ...share, tokens: cost[share.id] })), free]}>
         <p class="summary" role="status">

@@ -1,5 +1,5 @@
+import { Button } from "../../ui/button.js";
 import { Field } from "../../ui/fields.js";
-import { Icon } from "../../ui/icons.js";
 import { ENCODINGS, isEncoding } from "../../ui/vocabularies.js";
 import { VocabularyLoading } from "../../ui/vocabulary-loading.js";
 import { forgetVocabulary, ownVocabularies } from "./own-vocabularies.js";
@@ -53,17 +53,15 @@ export function TokenizerPicker() {
               {known ? null : option(tokenizer)}
             </select>
             {isMine ? (
-              <button
-                type="button"
-                class="quiet"
+              <Button
+                icon="close"
                 onClick={() => {
                   void forgetVocabulary(tokenizer);
                   change({ tokenizer: DEFAULTS.tokenizer });
                 }}
               >
-                <Icon name="close" />
                 Remove
-              </button>
+              </Button>
             ) : null}
           </div>
         )}

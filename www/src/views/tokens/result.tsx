@@ -1,8 +1,7 @@
-import { Field, NumberInput, Segmented, Select } from "../../ui/fields.js";
+import { Check, InputField, NumberField, Segmented, SelectField, SliderField } from "../../ui/fields.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { MessageText } from "../../ui/message.js";
 import { Tabs } from "../../ui/tabs.js";
-import { tokens } from "../../ui/format.js";
 import { BOUNDARIES, SIDES, type Shown } from "./settings.js";
 import { change, cut, limit, piece, pieces, settings, spans, summary, total } from "./state.js";
 import { SearchText, TokenText } from "./text.js";
@@ -55,10 +54,7 @@ function TokensControls() {
     <>
       <Segmented label="Colours" options={COLOURS} value={colours} onValue={(value) => change({ colours: value })} />
       {colours === "heat" ? <HeatLegend /> : null}
-      <label class="check">
-        <input type="checkbox" checked={ids} onChange={(event) => change({ ids: event.currentTarget.checked })} />
-        Numbers
-      </label>
+      <Check label="Numbers" checked={ids} onValue={(value) => change({ ids: value })} />
       {exact ? (
         <CopyButton label="Copy numbers" text={() => JSON.stringify([...exact.ids])} />
       ) : (
@@ -82,39 +78,19 @@ function HeatLegend() {
 }
 
 function Limit(props: { label: string; value: number; set: boolean; onValue: (value: number | undefined) => void }) {
-  const most = Math.max(total.value, 1);
-  return (
-    <Field label={props.label} origin={props.set ? "set" : "default"} onReset={() => props.onValue(undefined)}>
-      {({ id }) => (
-        <div class="slider">
-          <input
-            type="range"
-            aria-label={`${props.label}, slider`}
-            aria-valuetext={tokens(props.value)}
-            min={1}
-            max={most}
-            value={Math.min(props.value, most)}
-            onInput={(event) => props.onValue(Number(event.currentTarget.value))}
-          />
-          <NumberInput id={id} value={props.value} min={1} onValue={props.onValue} />
-        </div>
-      )}
-    </Field>
-  );
+  const { set, ...rest } = props;
+  const onReset = (): void => props.onValue(undefined);
+  return <SliderField {...rest} origin={set ? "set" : "default"} onReset={onReset} max={Math.max(total.value, 1)} />;
 }
 
 function Boundary() {
   return (
-    <Field label="Where to cut">
-      {({ id }) => (
-        <Select
-          id={id}
-          options={BOUNDARIES}
-          value={settings.value.boundary ?? ""}
-          onValue={(value) => change({ boundary: value || undefined })}
-        />
-      )}
-    </Field>
+    <SelectField
+      label="Where to cut"
+      options={BOUNDARIES}
+      value={settings.value.boundary ?? ""}
+      onValue={(value) => change({ boundary: value || undefined })}
+    />
   );
 }
 
@@ -129,21 +105,9 @@ function CutControls() {
         set={set !== undefined}
         onValue={(value) => change({ limit: value })}
       />
-      <Field label="Remove">
-        {({ id }) => <Select id={id} options={SIDES} value={side} onValue={(value) => change({ side: value })} />}
-      </Field>
+      <SelectField label="Remove" options={SIDES} value={side} onValue={(value) => change({ side: value })} />
       <Boundary />
-      <Field label="Marker">
-        {({ id }) => (
-          <input
-            id={id}
-            type="text"
-            value={marker}
-            placeholder="none"
-            onInput={(event) => change({ marker: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+      <InputField label="Marker" placeholder="none" value={marker} onText={(text) => change({ marker: text })} />
       {left?.ok ? <CopyButton label="Copy result" text={() => left.value.text} /> : null}
     </>
   );
@@ -160,18 +124,9 @@ function SplitControls() {
         set={set !== undefined}
         onValue={(value) => change({ piece: value })}
       />
-      <Field label="Overlap">
-        {({ id }) => <NumberInput id={id} value={overlap} min={0} onValue={(value) => change({ overlap: value })} />}
-      </Field>
+      <NumberField label="Overlap" value={overlap} onValue={(value) => change({ overlap: value })} />
       <Boundary />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={markdown}
-          onChange={(event) => change({ markdown: event.currentTarget.checked })}
-        />
-        Markdown
-      </label>
+      <Check label="Markdown" checked={markdown} onValue={(value) => change({ markdown: value })} />
       {parts?.ok ? (
         <CopyButton
           label="Copy pieces"

@@ -1,12 +1,13 @@
 import { useEffect } from "preact/hooks";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener, usePrepared } from "../../ui/drop.js";
-import { Segmented } from "../../ui/fields.js";
+import { Facts } from "../../ui/facts.js";
 import { count } from "../../ui/format.js";
 import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
+import { SamplePicker } from "../../ui/sample-picker.js";
 import { TextField } from "../../ui/text-parts.js";
 import { useAddress } from "../../ui/use-address.js";
 import { codeOfTokens } from "./code.js";
@@ -39,7 +40,6 @@ remote.start = () => new Worker(new URL("./worker.ts", import.meta.url), { type:
 
 /** A text on one side, its tokens on the other: their boundaries and ids, and the result of a cut or a split. */
 export function TokensView() {
-  const sample = SAMPLES.find((one) => one.text === text.value);
   useAddress("tokens", begin);
   // Runs once the address is read, without waiting for everything to load: settings made meanwhile are in the address,
   // which may be read again.
@@ -51,12 +51,7 @@ export function TokensView() {
     <div class="loom tokens-view">
       <h1 class="visually-hidden">A text and its tokens</h1>
       <div class="source">
-        <Segmented
-          label="Sample"
-          options={SAMPLES.map(({ id, name }) => ({ value: id, name }))}
-          value={sample?.id ?? ""}
-          onValue={(id) => void open(SAMPLES.find((one) => one.id === id)?.text ?? "", false)}
-        />
+        <SamplePicker samples={SAMPLES} text={text.value} onOpen={(content) => void open(content, false)} />
         <OpenFile label="Open a file…" id="text-file" about="A text, or the tokenizer.json of a model" view="tokens" />
         <p class="about">{busy.value || "Write or paste any text. Nothing leaves this page."}</p>
         <CopyAsCode code={codeOfTokens} />
@@ -88,19 +83,14 @@ function Figures() {
   const all = total.value;
   const characters = settled.value.length;
   const per = all === 0 ? "0" : new Intl.NumberFormat("en", { maximumFractionDigits: 2 }).format(characters / all);
-  const figures: [string, string, string][] = [
-    ["total", spans.value || all === 0 ? "tokens" : "tokens, estimated", count(all)],
-    ["characters", characters === 1 ? "character" : "characters", count(characters)],
-    ["each", "characters a token", per],
-  ];
   return (
-    <dl class="token-figures">
-      {figures.map(([id, name, value]) => (
-        <div key={id}>
-          <dt>{name}</dt>
-          <dd data-figure={id}>{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      class="token-figures"
+      facts={[
+        [spans.value || all === 0 ? "tokens" : "tokens, estimated", count(all), "total"],
+        [characters === 1 ? "character" : "characters", count(characters), "characters"],
+        ["characters a token", per, "each"],
+      ]}
+    />
   );
 }

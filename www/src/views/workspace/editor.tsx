@@ -1,6 +1,6 @@
 import { signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { Field, NumberInput, Select } from "../../ui/fields.js";
+import { NumberField, SelectField } from "../../ui/fields.js";
 import { MarkedField } from "../../ui/marked-field.js";
 import { Find, matchesIn } from "../../ui/search.js";
 import { Tabs } from "../../ui/tabs.js";
@@ -124,16 +124,12 @@ function Tastes({ markIn }: { markIn: (taste: string) => Mark | undefined }) {
     id === DEFAULT_TASTE ? "always loaded" : declared.includes(id) ? "named by the brief" : "not named";
   return (
     <div class="tastes">
-      <Field label="Taste file">
-        {({ id }) => (
-          <Select
-            id={id}
-            options={names.map((value) => ({ value, name: `${value}.md (${said(value)})` }))}
-            value={name}
-            onValue={(value) => (chosenTaste.value = value)}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Taste file"
+        options={names.map((value) => ({ value, name: `${value}.md (${said(value)})` }))}
+        value={name}
+        onValue={(value) => (chosenTaste.value = value)}
+      />
       <FileText
         name={`${name}.md`}
         text={shown(tastes[name])}
@@ -155,16 +151,13 @@ function Limits() {
   return (
     <div class="limit-fields">
       {LIMITS.map(({ id: key, name }) => (
-        <Field key={key} label={name} beside>
-          {({ id }) => (
-            <NumberInput
-              id={id}
-              min={0}
-              value={limits.value[key]}
-              onValue={(value) => (limits.value = { ...limits.value, [key]: value })}
-            />
-          )}
-        </Field>
+        <NumberField
+          key={key}
+          beside
+          label={name}
+          value={limits.value[key]}
+          onValue={(value) => (limits.value = { ...limits.value, [key]: value })}
+        />
       ))}
     </div>
   );

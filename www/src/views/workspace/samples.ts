@@ -1,13 +1,5 @@
 import workspace from "../../../../examples/workspace?folder";
-import { fetchEarly } from "../../shell/early.js";
-import { currentView } from "../../shell/route.js";
-import { fetchFiles } from "../../ui/fetch-files.js";
-import type { OpenedFile } from "../../ui/open-folder.js";
+import { sampleFiles } from "../../ui/sample-files.js";
 
-// In parallel with the module of the area.
-if (currentView() === "workspace") fetchEarly(workspace);
-
-/** The files of the sample workspace. */
-export function fetchSample(): Promise<OpenedFile[]> {
-  return fetchFiles(workspace);
-}
+/** Fetches the files of the sample workspace. */
+export const fetchSample = sampleFiles("workspace", workspace);
