@@ -124,11 +124,11 @@ describe("request bodies", () => {
       await page.reload();
       await page.getByRole("tab", { name: "Request" }).click();
       await eventually(async () =>
-        assert.equal(await page.locator('.body-providers input:checked').inputValue(), "completion"),
+        assert.equal(await page.locator(".body-providers input:checked").inputValue(), "completion"),
       );
       // A document is not for a provider of messages, and messages are not for one of documents.
       await choose(page.getByRole("radio", { name: "Dialogue" }));
-      await eventually(async () => assert.equal(await page.locator('.body-providers input:checked').count(), 0));
+      await eventually(async () => assert.equal(await page.locator(".body-providers input:checked").count(), 0));
     });
   });
 

@@ -155,7 +155,7 @@ describe("a message being written", () => {
       await field(page).fill(text);
       await page.getByRole("tab", { name: "Request" }).click();
       for (const provider of ["anthropic", "gemini"]) {
-        await choose(page.locator(`input[name="body-provider"][value="${provider}"]`));
+        await choose(page.locator(`.body-providers input[value="${provider}"]`));
         await page.getByLabel("Model", { exact: true }).fill("some-model");
         const request = await requestOf("agent", "agent-36", 8192, text);
         const body = requestBody({ ...request, target: { provider, model: "some-model" } });

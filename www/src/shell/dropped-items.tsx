@@ -36,7 +36,7 @@ function Bar({ now, isList }: { now: Dropped; isList: boolean }) {
   const known = TARGETS.find(({ value }) => value === open?.view && open.problem === undefined);
   const canOpen = open !== undefined || (!isList && items[0]?.problem === undefined && items.length > 0);
   return (
-    <div class="dropped" role={isUnknown ? "alert" : "status"} data-guess={guess?.view ?? "unknown"}>
+    <div class="row dropped" role={isUnknown ? "alert" : "status"} data-guess={guess?.view ?? "unknown"}>
       <p>
         <Said now={now} isList={isList} guess={guess} />
       </p>

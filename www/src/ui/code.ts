@@ -65,8 +65,8 @@ export function raw(text: string): string {
 }
 
 /** The files of several contents. */
-export function filesOf(...contents: readonly (Content | undefined)[]): readonly CodeFile[] {
-  return contents.flatMap((content) => content?.file ?? []);
+export function filesOf(...contents: readonly Pick<Content, "file">[]): readonly CodeFile[] {
+  return contents.flatMap(({ file }) => file ?? []);
 }
 
 const moduleOf = (encoding: string): string =>
@@ -101,26 +101,24 @@ export function javascript(program: {
   ].join("\n");
 }
 
-/** A Rust program that makes one of the crate's calls, by name, with JSON. */
+/** A Rust program that makes one of the crate's calls, by name, with JSON, and the file that it reads. */
 export function rustCall(call: {
   name: string;
-  /** JSON of the request, as a Rust expression. */
-  request: string;
-  /** Bytes that the request refers to. */
-  bytes?: readonly Uint8Array[];
+  value: unknown;
   tokenizer?: string | undefined;
   /** A second call that receives the answer of the first as this argument. */
   then?: { name: string; argument: string };
-}): string {
-  const { name, request, bytes = [], tokenizer, then } = call;
+}): Pick<Content, "rust" | "file"> {
+  const { name, value, tokenizer, then } = call;
+  const { content, bytes } = rustRequest(value);
   const encoding = tokenizer !== undefined && isEncoding(tokenizer) ? tokenizer : undefined;
-  return [
+  const lines = [
     "use ctxweave::call::CallContext;",
     "",
     "fn main() -> Result<(), ctxweave::Error> {",
     encoding ? "    let mut host = CallContext::default();" : "    let host = CallContext::default();",
     ...(encoding ? loading(encoding, "host.tokenizers") : []),
-    `    let request = ${request};`,
+    `    let request = ${content.rust};`,
     `    let bytes: Vec<Vec<u8>> = vec![${bytes.map((one) => `vec![${one.join(", ")}]`).join(", ")}];`,
     "    let find = |name: &str| ctxweave::CALLS.iter().copied().flatten().find(|call| call.name == name).expect(name);",
     `    let answer = find(${JSON.stringify(name)}).answer(&mut (), request.as_bytes(), &bytes, &host)?;`,
@@ -134,7 +132,8 @@ export function rustCall(call: {
     "    Ok(())",
     "}",
     "",
-  ].join("\n");
+  ];
+  return { ...content, rust: lines.join("\n") };
 }
 
 /** Lines that load a vocabulary from the file in the npm package. */
@@ -146,7 +145,7 @@ export function loading(encoding: string, tokenizers: string): string[] {
 }
 
 /** A request as a Rust expression: bytes are referred to by index. */
-export function rustRequest(name: string, value: unknown): { content: Content; bytes: Uint8Array[] } {
+function rustRequest(value: unknown): { content: Content; bytes: Uint8Array[] } {
   const bytes: Uint8Array[] = [];
   const json = JSON.stringify(
     value,
@@ -157,7 +156,7 @@ export function rustRequest(name: string, value: unknown): { content: Content; b
     },
     2,
   );
-  return { content: textContent(name, json), bytes };
+  return { content: textContent("request.json", json), bytes };
 }
 
 /** Options as an object literal in a program. */

@@ -9,11 +9,6 @@ import { Tabs } from "./tabs.js";
 
 type Language = "javascript" | "rust";
 
-const LANGUAGES = [
-  { id: "javascript", name: "JavaScript" },
-  { id: "rust", name: "Rust" },
-] as const;
-
 /** Shows and copies a program that does with the package what the view shows. */
 export function CopyAsCode({ code }: { code: () => Code | undefined | Promise<Code | undefined> }) {
   const shown = useSignal<Code | undefined>(undefined);
@@ -47,7 +42,7 @@ function CodeDialog({ code, onClose }: { code: Code; onClose: () => void }) {
     <dialog ref={dialog} class="ask code-dialog" aria-label="This view as code" onClose={onClose}>
       <Tabs<Language>
         label="Language"
-        tabs={LANGUAGES}
+        tabs={{ javascript: "JavaScript", rust: "Rust" }}
         chosen={language.value}
         onChoose={(id) => (language.value = id)}
       >
@@ -56,7 +51,7 @@ function CodeDialog({ code, onClose }: { code: Code; onClose: () => void }) {
         </pre>
       </Tabs>
       {files.length > 0 ? (
-        <p class="hint code-files">
+        <p class="hint row code-files">
           It reads
           {files.map(({ name, content }) => (
             <SmallButton key={name} data-file-of-code={name} onClick={() => saveFile(name, bytesOf(content))}>

@@ -11,7 +11,7 @@ interface Props {
 /** An error of the package. */
 export function ProblemPanel(props: Props & { class?: string; part?: Ref<HTMLElement> }) {
   return (
-    <section class={`problem-panel ${props.class ?? ""}`} role="alert" ref={props.part ?? null}>
+    <section class={`stack problem-panel ${props.class ?? ""}`} role="alert" ref={props.part ?? null}>
       <p class="problem-code">
         <code data-error-code>{props.code}</code>
       </p>

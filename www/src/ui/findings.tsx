@@ -12,7 +12,7 @@ export function Findings(props: {
   return (
     <ul class="diagnostics" aria-label="Diagnostics">
       {list.map((found, i) => (
-        <li key={i} class={`diagnostic ${found.severity}`} data-finding={found.code}>
+        <li key={i} class={`row diagnostic ${found.severity}`} data-finding={found.code}>
           <span class="severity">{found.severity}</span>
           <code>{found.code}</code>
           <span class="diagnostic-text">

@@ -27,7 +27,7 @@ export function FolderSource(props: {
   const ready = props.children !== undefined || problem.value !== undefined;
   useOpener({ hint: "Drop a folder or its files to open them", ready, wants: props.wants, onOpen, onProblem });
   return (
-    <div class="source">
+    <div class="row source">
       <Button onClick={() => void props.onSample()}>{props.sample}</Button>
       <OpenFolder label="Open a folder…" wants={props.wants} onOpen={onOpen} onProblem={onProblem} />
       <WhatIsOpen failed={problem.value !== undefined}>{props.children}</WhatIsOpen>

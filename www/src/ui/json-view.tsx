@@ -25,7 +25,7 @@ export function JsonText(props: {
   return (
     <div class="raw">
       <section>
-        <div class="raw-head">
+        <div class="row raw-head">
           <h3>{title}</h3>
           {children}
           <CopyButton label={label} text={copied} />

@@ -75,6 +75,12 @@ export interface Mirror<Inputs, Results> {
   prepare: () => Promise<void>;
   /** Asks the worker once it has the current inputs. */
   ask: (question: string) => Promise<unknown>;
+  /** A result: the worker's while it computes, or, until it has arrived, `absent`; otherwise it is computed here. */
+  result: <Name extends keyof Results>(
+    name: Name,
+    absent: Results[Name],
+    local: () => Results[Name],
+  ) => ReadonlySignal<Results[Name]>;
 }
 
 const nextTask = (): Promise<void> => new Promise((done) => setTimeout(done));
@@ -143,6 +149,8 @@ export function mirror<Inputs extends WithText, Results extends object>(
       stop?.();
       return (await prepare()).answer(question);
     },
+    result: (name, absent, local) =>
+      computed(() => (given.value === undefined ? local() : results.value ? results.value[name] : absent)),
   };
   if (!isWorker) {
     effect(() => {

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { Segmented } from "./fields.js";
+import { optionsOf, Segmented } from "./fields.js";
 import { middling, narrow } from "./media.js";
 
 const RESULT = "result";
@@ -15,15 +15,16 @@ export const SHOW_RESULT = "show-result";
  * `NAME-pane`.
  */
 export function Panes<Id extends string>(props: {
-  panes: readonly { id: Id | typeof RESULT; name: string }[];
+  /** Their names, in the order in which they are offered. */
+  panes: Record<Id | typeof RESULT, string>;
   class?: string;
   /** Whether three panes alternate if only two fit; otherwise the style sheet arranges them. */
   turns?: boolean;
   children: ComponentChildren;
 }) {
-  const { panes } = props;
-  const shown = useSignal<string>(panes[0]?.id ?? RESULT);
-  const side = useSignal<string>(panes[0]?.id ?? RESULT);
+  const panes = optionsOf<string>(props.panes);
+  const shown = useSignal<string>(panes[0]?.value ?? RESULT);
+  const side = useSignal<string>(panes[0]?.value ?? RESULT);
   useEffect(() => {
     const show = (): void => {
       shown.value = RESULT;
@@ -32,7 +33,7 @@ export function Panes<Id extends string>(props: {
     return () => removeEventListener(SHOW_RESULT, show);
   }, []);
   const takeTurns = middling.value && panes.length > 2 && props.turns !== false;
-  const offered = narrow.value ? panes : takeTurns ? panes.filter(({ id }) => id !== RESULT) : [];
+  const offered = narrow.value ? panes : takeTurns ? panes.filter(({ value }) => value !== RESULT) : [];
   const chosen = narrow.value ? shown.value : side.value;
   return (
     <div
@@ -44,7 +45,7 @@ export function Panes<Id extends string>(props: {
         <div class="pane-picker">
           <Segmented
             label="Pane"
-            options={offered.map(({ id, name }) => ({ value: id as string, name }))}
+            options={offered}
             value={chosen}
             onValue={(id) => {
               shown.value = id;

@@ -1,18 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";
+import { optionsOf } from "./fields.js";
 import { useReachable } from "./reachable.js";
-
-export interface Tab<Id extends string> {
-  id: Id;
-  name: string;
-  /** A number shown next to the name. */
-  count?: number;
-}
 
 /** Tabs after the ARIA pattern: arrow keys move, only the chosen tab is in the tab order. */
 export function Tabs<Id extends string>(props: {
   label: string;
-  tabs: readonly Tab<Id>[];
+  /** Their names. */
+  tabs: Record<Id, string>;
+  /** Numbers shown next to the names, unless they are 0. */
+  counts?: Partial<Record<Id, number>>;
   chosen: Id;
   onChoose: (id: Id) => void;
   children: ComponentChildren;
@@ -22,22 +19,23 @@ export function Tabs<Id extends string>(props: {
   const base = useId();
   const list = useRef<HTMLDivElement>(null);
   const panel = useReachable<HTMLDivElement>();
-  const { tabs, chosen, onChoose } = props;
+  const { chosen, onChoose, counts = {} as Partial<Record<Id, number>> } = props;
+  const tabs = optionsOf(props.tabs);
   const move = (event: KeyboardEvent): void => {
-    const at = tabs.findIndex((tab) => tab.id === chosen);
+    const at = tabs.findIndex(({ value }) => value === chosen);
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: tabs.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     const next = tabs[(to + tabs.length) % tabs.length];
     if (!next) return;
-    onChoose(next.id);
-    list.current?.querySelector<HTMLElement>(`[data-tab="${next.id}"]`)?.focus();
+    onChoose(next.value);
+    list.current?.querySelector<HTMLElement>(`[data-tab="${next.value}"]`)?.focus();
   };
   return (
     <div class="tabs">
       <div class="tab-bar">
         <div role="tablist" aria-label={props.label} ref={list} onKeyDown={move}>
-          {tabs.map(({ id, name, count }) => (
+          {tabs.map(({ value: id, name }) => (
             <button
               key={id}
               type="button"
@@ -50,7 +48,7 @@ export function Tabs<Id extends string>(props: {
               onClick={() => onChoose(id)}
             >
               {name}
-              {count === undefined ? null : <span class="count">{count}</span>}
+              {counts[id] ? <span class="count">{counts[id]}</span> : null}
             </button>
           ))}
         </div>

@@ -28,6 +28,7 @@ export function toneAt(place: number): number {
 }
 
 const classOf = (tone: Share["tone"]): string => (typeof tone === "number" ? `tone-${tone}` : tone);
+const colourOf = (tone: Share["tone"]): string => `var(--tone-${tone})`;
 
 /** Maximum share of the bar for tokens beyond the limit, so that the others remain readable. */
 const MAX_BEYOND = 0.4;
@@ -55,9 +56,9 @@ export function TokenBar(props: {
             {shown.map(({ id, name, tokens, tone }) => (
               <div
                 key={id}
-                class={`piece ${classOf(tone)}`}
+                class="piece"
                 title={`${name}: ${count(tokens)}`}
-                style={{ flexGrow: String(tokens) }}
+                style={{ flexGrow: String(tokens), background: colourOf(tone) }}
               />
             ))}
           </div>
@@ -65,7 +66,7 @@ export function TokenBar(props: {
             <div
               class={`piece beyond ${over > MAX_BEYOND ? "broken" : ""}`}
               title={`${beyond.name}: ${count(beyond.tokens)}`}
-              style={{ flexGrow: String(Math.min(over, MAX_BEYOND)) }}
+              style={{ flexGrow: String(Math.min(over, MAX_BEYOND)), background: colourOf("beyond") }}
             >
               <Icon name="scissors" />
             </div>
@@ -76,7 +77,7 @@ export function TokenBar(props: {
         {all.map(({ id, name, tokens, tone, title }) => (
           <div key={id} class={`legend-item ${classOf(tone)}`} title={title}>
             <dt>
-              <span class={`swatch ${classOf(tone)}`} aria-hidden="true" />
+              <span class={`swatch ${classOf(tone)}`} style={{ background: colourOf(tone) }} aria-hidden="true" />
               {name}
             </dt>
             <dd data-tokens={id}>{count(tokens)}</dd>

@@ -21,7 +21,7 @@ export function CachePanel({ now }: { now: Fitted }) {
   }
   const price = priceOf(modelName.value);
   return (
-    <div class="cache">
+    <div class="stack cache">
       <Sums price={price} many={found.list.length} />
       <NumberField
         label="Cut step in tokens"
@@ -46,7 +46,7 @@ function Sums({ price, many }: { price: Price | undefined; many: number }) {
   const paid = price && "list" in found ? found.list.reduce((sum, turn) => sum + withCache(turn, price), 0) : undefined;
   return (
     <>
-      <p class="saved" role="status">
+      <p class="row saved" role="status">
         <span data-turns={many}>{plural(many, "request")}</span>
         <strong data-cached={cached}>
           {total > 0 ? ((100 * cached) / total).toFixed(0) : 0} % of {tokens(total)} shared with the previous request

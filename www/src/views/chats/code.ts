@@ -1,5 +1,5 @@
 import type { ChatFormat } from "ctxweave/chat";
-import { filesOf, javascript, jsonContent, literal, rustCall, rustRequest, type Code } from "../../ui/code.js";
+import { filesOf, javascript, jsonContent, literal, rustCall, type Code } from "../../ui/code.js";
 import { fitCall, model, outcome, settings } from "./state.js";
 
 /** A system context next to the messages in `list`, as code; other formats have `{ system, messages }`. */
@@ -30,7 +30,7 @@ export function codeOfChat(): Code | undefined {
   const { format } = now.report;
   const to = settings.value.as === format ? undefined : settings.value.as;
   const counted = options.tokenizer === undefined ? model.value?.vocabulary : undefined;
-  const request = rustRequest("request.json", { messages: chat, options });
+  const inRust = rustCall({ name: "fitMessages", value: { messages: chat, options }, tokenizer: counted });
   return {
     javascript: javascript({
       area: "chat",
@@ -44,12 +44,7 @@ export function codeOfChat(): Code | undefined {
           : [`console.log(JSON.stringify(${isInput ? "{ ...request, input: messages }" : "messages"}, null, 2));`]),
       ],
     }),
-    rust: rustCall({
-      name: "fitMessages",
-      request: request.content.rust,
-      bytes: request.bytes,
-      tokenizer: counted,
-    }),
-    files: filesOf(content, request.content),
+    rust: inRust.rust,
+    files: filesOf(content, inRust),
   };
 }

@@ -1,6 +1,6 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { Button, SmallButton } from "../../ui/button.js";
-import { Check, Segmented, SelectField } from "../../ui/fields.js";
+import { Check, optionsOf, Segmented, SelectField } from "../../ui/fields.js";
 import { useFirstOf } from "../../ui/first-of.js";
 import { count, plural } from "../../ui/format.js";
 import {
@@ -39,8 +39,8 @@ export function ComparePanel() {
   const unused = remote.isUsed.value ? 0 : pins.value.filter(({ request }) => request === undefined).length;
   const found = comparison.found.value;
   return (
-    <div class="compare">
-      <div class="compare-tools">
+    <div class="stack compare">
+      <div class="row compare-tools">
         <Button icon="plus" onClick={pinResult}>
           Pin this result
         </Button>
@@ -58,13 +58,10 @@ export function ComparePanel() {
         <FormatPicker />
       </div>
       {one && other ? <Facts one={one} other={other} /> : null}
-      <div class="compare-tools">
+      <div class="row compare-tools">
         <Segmented
           label="Compared content"
-          options={[
-            { value: "text", name: "Text" },
-            { value: "json", name: "JSON" },
-          ]}
+          options={optionsOf({ text: "Text", json: "JSON" })}
           value={asJson ? "json" : "text"}
           onValue={(value) => change({ asJson: value === "json" })}
         />

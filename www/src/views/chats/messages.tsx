@@ -18,7 +18,7 @@ export function Messages({ now, fits }: { now: Fitted; fits: boolean }) {
         {fits ? "" : "Nothing is cut yet, because the rest would not fit. "}
         Each cost includes the overhead of the message: its role and separators.
       </p>
-      <ol class="prompt dialogue">
+      <ol class="stack prompt dialogue">
         {system ? (
           <li class="message role-system" data-system>
             <h3 class="role">system</h3>
@@ -64,7 +64,7 @@ function MessageRow({ row }: { row: Row }) {
       </h3>
       <div class="message-body">
         <div class="segment">
-          <p class="segment-head">
+          <p class="row segment-head">
             <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span>
             {said ? <span class="quiet-text">{said}</span> : null}
             <span class="chat-cost">{tokens(cost)}</span>

@@ -207,23 +207,17 @@ export function edit(json: string): void {
 /** Edits an item in the window, or, with undefined, reverts the edit. */
 export function mark(id: string, what: Edit | undefined): void {
   const { [id]: _, ...rest } = marks.peek().edits;
-  const edits = what === undefined ? rest : { ...rest, [id]: what };
-  own.show({ ...opened.peek(), marks: { ...marks.peek(), edits } }, true);
+  setMarks({ edits: what === undefined ? rest : { ...rest, [id]: what } });
 }
 
 export function togglePin(message: number): void {
-  const { pinned, edits } = marks.peek();
-  const next = pinned.includes(message) ? pinned.filter((one) => one !== message) : [...pinned, message];
-  own.show({ ...opened.peek(), marks: { edits, pinned: next } }, true);
+  const { pinned } = marks.peek();
+  setMarks({ pinned: pinned.includes(message) ? pinned.filter((one) => one !== message) : [...pinned, message] });
 }
 
-/** Unpins all messages. */
-export function clearPins(): void {
-  own.show({ ...opened.peek(), marks: { ...marks.peek(), pinned: [] } }, true);
-}
-
-export function clearMarks(): void {
-  own.show({ ...opened.peek(), marks: NO_MARKS }, true);
+/** Changes some or, with `NO_MARKS`, all of the user's edits. */
+export function setMarks(fields: Partial<Marks>): void {
+  own.show({ ...opened.peek(), marks: { ...marks.peek(), ...fields } }, true);
 }
 
 export interface Problem {
@@ -350,10 +344,9 @@ export interface FitCall {
 
 /** The arguments of `fitMessages`, and the request with the chat; only the worker has those of a large chat. */
 export const fitCall = computed<FitCall | undefined>(() => {
-  if (remote.isUsed.value) return undefined;
   const now = given.value;
-  if (now.kind === "error") return undefined;
-  const { request, places } = marked.value ?? { request: now.request, places: [] };
+  if (!marked.value || now.kind === "error") return undefined;
+  const { request, places } = marked.value;
   const pinned = marks.value.pinned.map((place) => places.indexOf(place)).filter((place) => place >= 0);
   const { chat, others } = chatOf(request);
   return {
@@ -376,22 +369,25 @@ export const outcome: ReadonlySignal<Outcome> = computed(() => {
   const now = given.value;
   if (now.kind === "error") return now;
   try {
-    const { request, places, firstChanged } = marked.value ?? { request: now.request, places: [] };
-    const { messages, report } = fitChat(request, (fitCall.value as FitCall).options);
-    const fitted = requestOf(request, messages);
-    const rows = rowsOf(now.read, places, fitted, report, now.report);
-    return {
-      kind: "fitted",
-      given: now.request,
-      fitted,
-      report,
-      rows,
-      ...(firstChanged === undefined ? {} : { firstChanged }),
-    };
+    const { request, options } = fitCall.value as FitCall;
+    const { messages, report } = fitChat(request, options);
+    return fittedOf(now, requestOf(request, messages), report);
   } catch (error) {
     return problemOf(error);
   }
 });
+
+function fittedOf(all: Extract<ChatInput, { kind: "chat" }>, fitted: unknown, report: FitReport): Fitted {
+  const { places, firstChanged } = marked.value as Marked;
+  return {
+    kind: "fitted",
+    given: all.request,
+    fitted,
+    report,
+    rows: rowsOf(all.read, places, fitted, report, all.report),
+    ...(firstChanged === undefined ? {} : { firstChanged }),
+  };
+}
 
 export interface Shown {
   now: Fitted;
@@ -411,19 +407,10 @@ export const shown: ReadonlySignal<Shown | Problem> = computed(() => {
   const result = outcome.value;
   if (all.kind === "error") return all;
   if (result.kind === "fitted") return { now: result };
-  const { request, places, firstChanged } = marked.value ?? { request: all.request, places: [] };
   try {
+    const { request } = marked.value as Marked;
     const counted = countRequest(request, { ...counting.value, format: all.report.format });
-    const report = { ...counted, limit: limit.value };
-    const now: Fitted = {
-      kind: "fitted",
-      given: all.request,
-      fitted: request,
-      report,
-      rows: rowsOf(all.read, places, request, report, all.report),
-      ...(firstChanged === undefined ? {} : { firstChanged }),
-    };
-    return { now, problem: result };
+    return { now: fittedOf(all, request, { ...counted, limit: limit.value }), problem: result };
   } catch {
     // Only the request with the edits cannot be counted; without them it was.
     return result;

@@ -31,7 +31,6 @@ import { FormatPicker, Settings } from "./settings.js";
 import {
   begin,
   change,
-  clearPins,
   edit,
   follow,
   isLimited,
@@ -42,6 +41,7 @@ import {
   openSession,
   own,
   remote,
+  setMarks,
   session,
   shown,
   tab,
@@ -55,12 +55,6 @@ import "../../styles/prompt.css";
 import "../../styles/files.css";
 import "../../styles/chats.css";
 import "../../styles/window.css";
-
-/** If only one pane fits, the contents of the window come first. */
-const PANES = [
-  { id: "result", name: "Fitted chat" },
-  { id: "edit", name: "Chat and settings" },
-] as const;
 
 /** A chat on one side, the contents of its window and the fitted chat on the other. */
 export function ChatsView() {
@@ -85,14 +79,15 @@ export function ChatsView() {
   return (
     <div class="loom">
       <h1 class="visually-hidden">Contents of a chat's window, and the fitted chat</h1>
-      <div class="source">
+      <div class="row source">
         <SamplePicker samples={SAMPLES} text={text.value} onOpen={(json) => void open(json, false)} />
         <OpenFile label="Open a file…" id="chat-file" about="Your chat as a JSON file" view="chats" />
         <p class="about">Paste any chat. Nothing leaves this page.</p>
         <CopyAsCode code={code} />
         <OwnTools view="chats" own={own} content={() => own.value.value} />
       </div>
-      <Panes class="of-files" panes={PANES}>
+      {/* If only one pane fits, the contents of the window come first. */}
+      <Panes class="of-files" panes={{ result: "Fitted chat", edit: "Chat and settings" }}>
         <section class="pane edit-pane" aria-label="Chat">
           <Settings />
           {session.value ? (
@@ -157,13 +152,8 @@ function Result() {
       <Tabs<Tab>
         scrolls
         label="Result"
-        tabs={[
-          { id: "window", name: "Window" },
-          { id: "messages", name: "Messages", ...(diagnostics.length > 0 ? { count: diagnostics.length } : {}) },
-          { id: "compare", name: "Compare" },
-          { id: "cache", name: "Cache" },
-          { id: "json", name: "JSON" },
-        ]}
+        tabs={{ window: "Window", messages: "Messages", compare: "Compare", cache: "Cache", json: "JSON" }}
+        counts={{ messages: diagnostics.length }}
         chosen={tab.value}
         onChoose={(id) => (tab.value = id)}
       >
@@ -199,11 +189,11 @@ function Result() {
 function NothingFits({ problem, now }: { problem: { code: string; message: string }; now: Fitted }) {
   const { total } = now.report.tokens;
   return (
-    <div class="notice problem nothing-fits" role="alert">
+    <div class="notice problem row nothing-fits" role="alert">
       <p>
         <MessageText text={problem.message} sentence /> <code data-error-code>{problem.code}</code>
       </p>
-      {marks.value.pinned.length > 0 ? <Button onClick={clearPins}>Unpin all</Button> : null}
+      {marks.value.pinned.length > 0 ? <Button onClick={() => setMarks({ pinned: [] })}>Unpin all</Button> : null}
       {total > limit.value ? (
         <Button onClick={() => change({ limit: total })}>Raise the limit to {count(total)}</Button>
       ) : null}

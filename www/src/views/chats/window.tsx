@@ -1,16 +1,16 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Button, SmallButton } from "../../ui/button.js";
-import { Segmented, Select } from "../../ui/fields.js";
+import { optionsOf, Segmented, Select } from "../../ui/fields.js";
 import { count, plural, share as percent, tokens } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import { contains, SearchField } from "../../ui/search.js";
 import type { Item } from "./items.js";
-import type { Edit } from "./marks.js";
+import { NO_MARKS, type Edit } from "./marks.js";
 import type { Kind } from "./parts.js";
 import { MissingPrice, PriceTable } from "./price-table.js";
 import { dollars, money, priceOf } from "./prices.js";
-import { clearMarks, items, mark, marks, modelName, togglePin, whole, type Fitted } from "./state.js";
+import { items, mark, marks, modelName, setMarks, togglePin, whole, type Fitted } from "./state.js";
 import { Treemap } from "./treemap.js";
 import { FATES } from "./words.js";
 
@@ -75,7 +75,7 @@ export function WindowPanel({ now }: { now: Fitted }) {
     list.current?.querySelector(`[data-item="${chosen.value}"]`)?.scrollIntoView({ block: "nearest" });
   }, [chosen.value]);
   return (
-    <div class="window">
+    <div class="stack window">
       <Saved now={now} />
       <Segmented
         label="Window or messages"
@@ -106,10 +106,7 @@ export function WindowPanel({ now }: { now: Fitted }) {
         <label for="items-order">Order</label>
         <Select
           id="items-order"
-          options={[
-            { value: "size", name: "Largest first" },
-            { value: "place", name: "As given" },
-          ]}
+          options={optionsOf({ size: "Largest first", place: "As given" })}
           value={order.value}
           onValue={(value) => (order.value = value)}
         />
@@ -149,7 +146,7 @@ function Saved({ now }: { now: Fitted }) {
   const done = Object.keys(marks.value.edits).length + marks.value.pinned.length;
   const cost = (value: number): string => (price ? ` (${money(dollars(value, price.input))})` : "");
   return (
-    <p class="saved" role="status">
+    <p class="row saved" role="status">
       <span data-before={before}>
         As given {tokens(before)}
         {cost(before)}
@@ -163,7 +160,7 @@ function Saved({ now }: { now: Fitted }) {
         {price && before !== after ? ` and ${money(dollars(before - after, price.input))} a request` : ""}
       </strong>
       {price ? null : <MissingPrice />}
-      {done > 0 ? <SmallButton onClick={clearMarks}>Reset {plural(done, "change")}</SmallButton> : null}
+      {done > 0 ? <SmallButton onClick={() => setMarks(NO_MARKS)}>Reset {plural(done, "change")}</SmallButton> : null}
     </p>
   );
 }
@@ -186,12 +183,13 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
       class="window-item"
       data-item={item.id}
       data-kind={item.kind}
+      style={`--kind: var(--kind-${item.kind})`}
       data-edit={typeof edit === "object" ? "shorten" : edit}
       data-chosen={props.chosen ? "" : undefined}
     >
       <button
         type="button"
-        class="window-item-name"
+        class="row window-item-name"
         aria-expanded={shows}
         disabled={item.text === ""}
         onClick={() => (open.value = !shows)}
@@ -202,7 +200,7 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
         {edit === "exclude" ? <span class="fate-word fate-excluded">Left out</span> : null}
         {edit !== "exclude" && edit !== undefined ? <span class="fate-word fate-changed">Changed</span> : null}
         {edit === undefined && fate ? <span class={`fate-word fate-${fate.toLowerCase()}`}>{fate}</span> : null}
-        <span class="window-item-first">{item.text.slice(0, 120)}</span>
+        <span class="one-line window-item-first">{item.text.slice(0, 120)}</span>
       </button>
       <span class="window-item-share" aria-hidden="true">
         <span style={{ inlineSize: `${Math.min(share, 100)}%` }} />
@@ -211,7 +209,7 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
         {count(item.tokens)} <span class="quiet-text">{percent(share)}</span>
       </span>
       {item.kind === "overhead" ? (
-        <span class="window-item-actions quiet-text overhead-note">
+        <span class="row window-item-actions quiet-text overhead-note">
           3 tokens and the role of each message, 3 of the request
         </span>
       ) : (
@@ -234,7 +232,7 @@ function Actions(props: { item: Item; label: string; edit: Edit | undefined; isP
   const toggle = (what: Edit): void =>
     mark(item.id, kind === (typeof what === "object" ? "shorten" : what) ? undefined : what);
   return (
-    <span class="window-item-actions" role="group" aria-label={label}>
+    <span class="row window-item-actions" role="group" aria-label={label}>
       <SmallButton aria-pressed={edit === "exclude"} onClick={() => toggle("exclude")}>
         Exclude
       </SmallButton>

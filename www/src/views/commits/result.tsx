@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Materialized, MaterializationPlan } from "ctxweave/commits";
 import { Button, SmallButton } from "../../ui/button.js";
 import { CopyButton } from "../../ui/copy-button.js";
-import { SelectField } from "../../ui/fields.js";
+import { optionsOf, SelectField } from "../../ui/fields.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
 import { saveFile } from "../../ui/save.js";
@@ -27,10 +27,7 @@ import {
 
 type Shown = "conversation" | "why" | "bytes";
 
-const CROSS_FAMILY = [
-  { value: "transcode", name: "turn by turn" },
-  { value: "render", name: "a narrative of one message" },
-] as const;
+const CROSS_FAMILY = optionsOf({ transcode: "turn by turn", render: "a narrative of one message" });
 
 /** The conversation materialized from the chosen commit: to read, copy, convert, and save as a file to resume. */
 export function ResultPane() {
@@ -40,7 +37,7 @@ export function ResultPane() {
   const own = record.value?.format;
   return (
     <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
-      <div class="materialize">
+      <div class="row materialize">
         <h2 id="result-title">Resume from here</h2>
         <SelectField label="Back to" options={stops()} value={stop.value} onValue={(value) => (stop.value = value)} />
         <SelectField
@@ -61,11 +58,7 @@ export function ResultPane() {
       </div>
       <Tabs<Shown>
         label="Result"
-        tabs={[
-          { id: "conversation", name: "Conversation" },
-          { id: "why", name: "Why" },
-          { id: "bytes", name: "Bytes" },
-        ]}
+        tabs={{ conversation: "Conversation", why: "Why", bytes: "Bytes" }}
         chosen={shown.value}
         onChoose={(id) => (shown.value = id)}
       >
@@ -266,7 +259,7 @@ function Conversation({ made }: { made: Materialized }) {
         const isFolded = isLong && !unfolded.has(at);
         return (
           <div class="said-one">
-            <div class="said-head">
+            <div class="row said-head">
               <h3>{role}</h3>
               {isLong ? (
                 <SmallButton aria-expanded={!isFolded} onClick={() => toggle(at)}>

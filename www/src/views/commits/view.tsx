@@ -33,11 +33,6 @@ import {
 } from "./state.js";
 import { TimelineList } from "./timeline-list.js";
 
-const PANES = [
-  { id: "session", name: "Session" },
-  { id: "result", name: "Result" },
-] as const;
-
 /** A session from its first commit to its last, next to the conversation materialized from a commit. */
 export function CommitsView() {
   useAddress("commits", begin);
@@ -49,7 +44,7 @@ export function CommitsView() {
       <h1 class="visually-hidden">A session becomes commits</h1>
       <SessionBar />
       {session.value ? (
-        <Panes panes={PANES}>
+        <Panes panes={{ session: "Session", result: "Result" }}>
           <section class="pane session-pane" aria-label="Session">
             <Search />
             <TimelineList />
@@ -68,7 +63,7 @@ function SessionBar() {
   const ready = open !== undefined || problem.value !== undefined;
   useOpener({ hint: "Drop the session to open it", ready, onFile: (file) => void openFile(file) });
   return (
-    <div class="source" aria-busy={busy.value}>
+    <div class="row source" aria-busy={busy.value}>
       <OpenFile label="Open a session…" id="session-file" about="A session file of an agent" view="commits" />
       <Button onClick={() => void openSample()}>Sample</Button>
       <WhatIsOpen failed={problem.value !== undefined}>
@@ -144,7 +139,7 @@ function Chosen() {
   return (
     <div class="chosen">
       <form
-        class="fork"
+        class="row fork"
         onSubmit={(event) => {
           event.preventDefault();
           fork(text.value);

@@ -26,7 +26,7 @@ export function AgentsPanel() {
   const access = accessed.value;
   const { value: loads, problem } = useLoaded(() => at && loadAll(at, folder, access), [at, folder, access]);
   return (
-    <div class="agents">
+    <div class="stack agents">
       <div class="agents-fields">
         <SelectField
           label="Agents start in"
@@ -106,8 +106,8 @@ function Messages({ loads }: { loads: readonly Loaded[] }) {
   if (!found) return null;
   const { preset, chain } = found;
   return (
-    <section class="agents-messages" aria-label={`What ${preset.name} sends`}>
-      <div class="raw-head">
+    <section class="stack agents-messages" aria-label={`What ${preset.name} sends`}>
+      <div class="row raw-head">
         <h3>
           What {preset.name} {preset.version} sends: {tokens(chain.totalTokens)} in{" "}
           {plural(chain.pieces.length, "file")}

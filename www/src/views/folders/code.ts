@@ -1,12 +1,14 @@
-import { filesOf, javascript, jsonContent, rustCall, rustRequest, type Code } from "../../ui/code.js";
+import { filesOf, javascript, jsonContent, rustCall, type Code } from "../../ui/code.js";
 import { outcome } from "./state.js";
 
 /** The prompt, as code. */
 export function codeOfFolders(): Code | undefined {
   const made = outcome.value;
-  if (made?.kind !== "chain") return undefined;
-  const content = jsonContent("folders.json", made.request);
-  const request = rustRequest("request.json", made.request);
+  if (!made?.ok) return undefined;
+  const { request } = made.value;
+  const content = jsonContent("folders.json", request);
+  const then = { name: "renderContextPrompt", argument: "chain" };
+  const inRust = rustCall({ name: "buildContextChain", value: request, then });
   return {
     javascript: javascript({
       area: "folders",
@@ -17,12 +19,7 @@ export function codeOfFolders(): Code | undefined {
         "process.stdout.write(renderContextPrompt(chain));",
       ],
     }),
-    rust: rustCall({
-      name: "buildContextChain",
-      request: request.content.rust,
-      bytes: request.bytes,
-      then: { name: "renderContextPrompt", argument: "chain" },
-    }),
-    files: filesOf(content, request.content),
+    rust: inRust.rust,
+    files: filesOf(content, inRust),
   };
 }

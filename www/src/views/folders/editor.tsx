@@ -1,6 +1,6 @@
 import { SmallButton } from "../../ui/button.js";
 import { MessageText } from "../../ui/message.js";
-import { Check, NumberField, Segmented } from "../../ui/fields.js";
+import { Check, NumberField, optionsOf, Segmented } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
 import { parseContextFile } from "ctxweave/folders";
 import { change, file, open, restore, settings, textOf, told, type } from "./state.js";
@@ -17,11 +17,7 @@ export function SidePane() {
           <legend>Watched files to load</legend>
           <Segmented
             label="Watched files"
-            options={[
-              { value: "ancestors", name: "Watched ancestors" },
-              { value: "all", name: "All watched" },
-              { value: "none", name: "None" },
-            ]}
+            options={optionsOf({ ancestors: "Watched ancestors", all: "All watched", none: "None" })}
             value={settings.value.includeWatched}
             onValue={(includeWatched) => change({ includeWatched })}
           />

@@ -6,15 +6,9 @@ import {
   discoverContextFolders,
   parseContextFile,
 } from "ctxweave/folders";
-import type {
-  ChainRequest,
-  ContextChain,
-  ContextFile,
-  CtxweaveError,
-  ParsedContextFile,
-  Notified,
-} from "ctxweave/folders";
+import type { ChainRequest, ContextChain, ContextFile, ParsedContextFile, Notified } from "ctxweave/folders";
 import { keepAddress, linkParams } from "../../shell/route.js";
+import { attempt, type Attempt } from "../../ui/attempt.js";
 import type { OpenedFolder } from "../../ui/open-folder.js";
 import { PersistedDocument } from "../../ui/own.js";
 import { isAgentFile, isContextFile } from "./names.js";
@@ -91,28 +85,23 @@ export const tree = computed<TreeFolder | undefined>(() => {
   return root;
 });
 
-export type Outcome =
-  | { kind: "chain"; request: ChainRequest; chain: ContextChain; prompt: string }
-  | { kind: "error"; code: string; message: string };
-
-export const outcome = computed<Outcome | undefined>(() => {
-  const at = open.value;
-  if (!at) return undefined;
-  const { maxTokens, ...rest } = settings.value;
-  const request: ChainRequest = {
-    files: contextFiles.value,
-    selected: selected.value,
-    ...rest,
-    ...(maxTokens > 0 ? { maxTokens } : {}),
-  };
-  try {
-    const { prompt, ...chain } = buildContextChain({ ...request, render: true });
-    return { kind: "chain", request, chain, prompt };
-  } catch (error) {
-    const { code, message } = error as CtxweaveError;
-    return { kind: "error", code, message };
-  }
-});
+export const outcome = computed<Attempt<{ request: ChainRequest; chain: ContextChain; prompt: string }> | undefined>(
+  () => {
+    const at = open.value;
+    if (!at) return undefined;
+    const { maxTokens, ...rest } = settings.value;
+    const request: ChainRequest = {
+      files: contextFiles.value,
+      selected: selected.value,
+      ...rest,
+      ...(maxTokens > 0 ? { maxTokens } : {}),
+    };
+    return attempt(() => {
+      const { prompt, ...chain } = buildContextChain({ ...request, render: true });
+      return { request, chain, prompt };
+    });
+  },
+);
 
 /** The watchers to notify if the shown file changed, and whether it has. */
 export const told = computed<{ changed: boolean; list: Notified[] } | undefined>(() => {

@@ -12,8 +12,9 @@ export function FolderTree() {
     contains(wanted.value, folder.path, folder.file && textOf(folder.file)),
   );
   const made = outcome.value;
-  const loaded = new Map(made?.kind === "chain" ? made.chain.files.map((one) => [one.path, one]) : []);
-  const omitted = new Set(made?.kind === "chain" ? made.chain.omitted.map(({ path }) => path) : []);
+  const chain = made?.ok ? made.value.chain : { files: [], omitted: [] };
+  const loaded = new Map(chain.files.map((one) => [one.path, one]));
+  const omitted = new Set(chain.omitted.map(({ path }) => path));
   const news = new Set(told.value?.changed ? told.value.list.map(({ path }) => path) : []);
   return (
     <section class="pane tree-pane folder-pane" aria-label="Folders">

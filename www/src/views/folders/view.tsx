@@ -33,12 +33,6 @@ import {
 import { FolderTree } from "./tree.js";
 import "../../styles/files.css";
 
-const PANES = [
-  { id: "tree", name: "Folders" },
-  { id: "settings", name: "Settings" },
-  { id: "result", name: "Prompt" },
-] as const;
-
 /** Folders with AGENTS.md files on one side, their prompt next to them, and the watchers to notify of a change. */
 export function FoldersView() {
   useAddress("folders", begin, keepLink);
@@ -66,7 +60,7 @@ export function FoldersView() {
         ) : undefined}
       </FolderSource>
       {at ? (
-        <Panes class="of-folders" panes={PANES}>
+        <Panes class="of-folders" panes={{ tree: "Folders", settings: "Settings", result: "Prompt" }}>
           <FolderTree />
           <SidePane />
           <Result />
@@ -82,8 +76,8 @@ function Result() {
   const tab = useSignal<Shown>("prompt");
   const made = outcome.value;
   if (!made) return null;
-  if (made.kind === "error") return <Failed label="Prompt" code={made.code} message={made.message} />;
-  const { chain, prompt } = made;
+  if (!made.ok) return <Failed label="Prompt" code={made.code} message={made.message} />;
+  const { chain, prompt } = made.value;
   const { diagnostics } = chain;
   return (
     <ResultPane label="Prompt">
@@ -101,12 +95,8 @@ function Result() {
       <Tabs<Shown>
         scrolls
         label="Result"
-        tabs={[
-          { id: "prompt", name: "Prompt" },
-          { id: "chain", name: "Chain", ...(diagnostics.length > 0 ? { count: diagnostics.length } : {}) },
-          { id: "agents", name: "Agents" },
-          { id: "json", name: "JSON" },
-        ]}
+        tabs={{ prompt: "Prompt", chain: "Chain", agents: "Agents", json: "JSON" }}
+        counts={{ chain: diagnostics.length }}
         chosen={tab.value}
         onChoose={(id) => (tab.value = id)}
       >
@@ -121,7 +111,7 @@ function Result() {
           </>
         ) : prompt ? (
           <>
-            <div class="raw-head">
+            <div class="row raw-head">
               <CopyButton label="Copy prompt" text={() => prompt} />
             </div>
             <pre class="prose-text" data-prompt>

@@ -1,4 +1,4 @@
-import { filesOf, javascript, jsonContent, rustCall, rustRequest, type Code } from "../../ui/code.js";
+import { filesOf, javascript, jsonContent, rustCall, type Code } from "../../ui/code.js";
 import { request, settings, tokenizer } from "./state.js";
 
 /** The assembly, as code: the request to the package. */
@@ -8,7 +8,6 @@ export function codeOfLoom(): Code | undefined {
   const { mode, provider } = settings.value;
   const call = mode === "dialogue" ? "assembleDialogue" : "assembleBuffer";
   const content = jsonContent("request.json", input);
-  const forRust = rustRequest("request.json", input);
   return {
     javascript: javascript({
       area: "loom",
@@ -21,12 +20,7 @@ export function codeOfLoom(): Code | undefined {
         "console.log(JSON.stringify(result, null, 2));",
       ],
     }),
-    rust: rustCall({
-      name: call,
-      request: forRust.content.rust,
-      bytes: forRust.bytes,
-      tokenizer: tokenizer.value,
-    }),
+    rust: rustCall({ name: call, value: input, tokenizer: tokenizer.value }).rust,
     files: filesOf(content),
   };
 }

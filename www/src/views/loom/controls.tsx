@@ -41,10 +41,7 @@ export function Controls() {
       <ChoicePickers />
       <Segmented
         label="Mode"
-        options={[
-          { value: "dialogue", name: "Dialogue" },
-          { value: "buffer", name: "Buffer" },
-        ]}
+        options={optionsOf({ dialogue: "Dialogue", buffer: "Buffer" })}
         value={now.mode}
         onValue={setMode}
       />

@@ -32,7 +32,7 @@ export function Inspector() {
   ].filter(Boolean);
   return (
     <section class="inspector" aria-label="Node" data-node-shown={id}>
-      <div class="inspector-head">
+      <div class="row inspector-head">
         <span class={`author ${authorClass(tree, id)}`}>
           {node.authorType === "human" ? "human" : (node.authorAgentId ?? "model")}
         </span>

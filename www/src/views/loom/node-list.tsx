@@ -69,7 +69,7 @@ export function NodeList() {
             >
               <span class={`author dot ${authorClass(tree, id)}`} aria-hidden="true" />
               <code>{nodeName(node, id)}</code>
-              <span class="list-text">{snippet(node, 80)}</span>
+              <span class="one-line list-text">{snippet(node, 80)}</span>
               {fate ? <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span> : null}
             </button>
           );

@@ -14,7 +14,7 @@ import { authorClass } from "./authors.js";
 export function DialoguePrompt({ assembly }: { assembly: DialogueAssembly }) {
   const entries = dialogueTimeline(assembly);
   return (
-    <ol class="prompt dialogue">
+    <ol class="stack prompt dialogue">
       {assembly.system === undefined ? null : <SystemContext text={assembly.system} />}
       {entries.map((entry) =>
         entry.kind === "message" ? (
@@ -90,7 +90,7 @@ function SegmentView({ segment }: { segment: Segment }) {
       onPointerLeave={() => (hovered.value = undefined)}
     >
       {segment.nodeIds.length > 0 ? (
-        <p class="segment-head">
+        <p class="row segment-head">
           {segment.nodeIds.map((nodeId) => (
             <NodeChip key={nodeId} id={nodeId} />
           ))}
@@ -146,7 +146,7 @@ function GapView({ gap }: { gap: Gap }) {
         {shown.map((row) => (
           <li key={row.nodeId} data-missing={row.nodeId} data-fate={row.fate}>
             <NodeChip id={row.nodeId} />
-            <span class="missing-text">{snippet(nodeWith(row.nodeId), 110)}</span>
+            <span class="one-line missing-text">{snippet(nodeWith(row.nodeId), 110)}</span>
             <span class="missing-why">
               {row.reason ? REASONS[row.reason] : FATES[row.fate]} · {tokens(row.tokens)}
             </span>
@@ -167,7 +167,7 @@ export function BufferPrompt({ assembly }: { assembly: BufferAssembly }) {
   if (!tree) return null;
   const entries = bufferTimeline(assembly);
   return (
-    <div class="prompt buffer">
+    <div class="stack prompt buffer">
       {assembly.system === undefined ? null : (
         <ol class="dialogue">
           <SystemContext text={assembly.system} />

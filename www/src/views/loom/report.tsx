@@ -89,7 +89,7 @@ function Rows({ rows }: { rows: NodeReport[] }) {
             <th scope="row">
               <NodeChip id={row.nodeId} />
             </th>
-            <td class="clip">{snippet(nodeWith(row.nodeId), 60)}</td>
+            <td class="one-line clip">{snippet(nodeWith(row.nodeId), 60)}</td>
             <td>{PARTS[row.as]}</td>
             <td>
               <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>

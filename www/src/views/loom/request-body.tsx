@@ -44,8 +44,8 @@ export function RequestBody() {
   const result = made.value;
   const { provider, model, cache } = settings.value;
   return (
-    <div class="body-view">
-      <div class="body-controls">
+    <div class="stack body-view">
+      <div class="row body-controls">
         <Segmented<TargetProvider | "">
           class="body-providers"
           label="Provider of the request"
@@ -88,7 +88,7 @@ function Body({ made }: { made: Made }) {
       <Diagnostics list={made.diagnostics} />
       <section class="raw" aria-labelledby="body-title">
         <div>
-          <div class="raw-head">
+          <div class="row raw-head">
             <h3 id="body-title">
               POST <code data-endpoint>{url}</code>
             </h3>

@@ -18,7 +18,7 @@ export function SourceBar() {
   if (at?.source === "file") options.push({ value: "file", name: at.name });
   const sample = SAMPLES.find((s) => s.id === at?.source);
   return (
-    <div class="source" aria-busy={opening.value !== undefined}>
+    <div class="row source" aria-busy={opening.value !== undefined}>
       <Segmented
         label="Tree"
         options={options}

@@ -26,12 +26,6 @@ import "../../styles/body.css";
 // In parallel with the module of the area.
 if (currentView() === "loom") fetchSampleEarly(linkParams("loom").get("tree"));
 
-const PANES = [
-  { id: "tree", name: "Tree" },
-  { id: "settings", name: "Settings" },
-  { id: "result", name: "Prompt" },
-] as const;
-
 /** A Loom tree and its prompt: the tree on one side, the prompt next to it, and the settings. */
 export function LoomView() {
   useAddress("loom", followLink, keepLink);
@@ -43,7 +37,7 @@ export function LoomView() {
       {open.value && index.value ? (
         <>
           {narrow.value ? <BudgetBar /> : null}
-          <Panes panes={PANES}>
+          <Panes panes={{ tree: "Tree", settings: "Settings", result: "Prompt" }}>
             <TreePane />
             <aside class="pane settings-pane" aria-label="Settings">
               <details open class="fold">
@@ -67,10 +61,7 @@ function TreePane() {
     <section class="pane tree-pane" aria-label="Tree">
       <Tabs
         label="Tree"
-        tabs={[
-          { id: "drawing", name: "Drawing" },
-          { id: "list", name: "List" },
-        ]}
+        tabs={{ drawing: "Drawing", list: "List" }}
         chosen={shown.value}
         onChoose={(id) => (shown.value = id)}
       >
@@ -83,6 +74,8 @@ function TreePane() {
 }
 
 type Shown = "prompt" | "report" | "body" | "json";
+
+const PROMPTS = { error: "Error", dialogue: "Messages", buffer: "Document" };
 
 function ResultPane() {
   const shown = useSignal<Shown>("prompt");
@@ -103,12 +96,8 @@ function ResultPane() {
       <Tabs<Shown>
         scrolls
         label="Result"
-        tabs={[
-          { id: "prompt", name: failed ? "Error" : made.kind === "dialogue" ? "Messages" : "Document" },
-          { id: "report", name: "Report", ...(diagnostics > 0 ? { count: diagnostics } : {}) },
-          { id: "body", name: "Request" },
-          { id: "json", name: "JSON" },
-        ]}
+        tabs={{ prompt: PROMPTS[made.kind], report: "Report", body: "Request", json: "JSON" }}
+        counts={{ report: diagnostics }}
         chosen={shown.value}
         onChoose={(id) => (shown.value = id)}
       >

@@ -1,4 +1,4 @@
-import { filesOf, javascript, literal, rustCall, rustRequest, textContent, type Code } from "../../ui/code.js";
+import { filesOf, javascript, literal, rustCall, textContent, type Code } from "../../ui/code.js";
 import { exclusive, given, operator, request, strict, xml } from "./state.js";
 
 /** The assembly of the chosen operator's context, as code, from the template. */
@@ -8,7 +8,7 @@ export function codeOfOperators(): Code | undefined {
   if (!at || !asked) return undefined;
   const { task: _, ...rest } = asked;
   const content = textContent("task.xml", xml.value);
-  const forRust = rustRequest("request.json", asked);
+  const inRust = rustCall({ name: "beginContextAssembly", value: asked });
   const fields = "{ type, role, id, description, contextManagement, origins }";
   return {
     javascript: javascript({
@@ -25,12 +25,7 @@ export function codeOfOperators(): Code | undefined {
         "console.log(JSON.stringify(result, null, 2));",
       ],
     }),
-    rust: `// If the status is \`match\`, pass its \`state\` and the memory system's answer to \`finishContextAssembly\`.\n${rustCall(
-      {
-        name: "beginContextAssembly",
-        request: forRust.content.rust,
-      },
-    )}`,
-    files: filesOf(content, forRust.content),
+    rust: `// If the status is \`match\`, pass its \`state\` and the memory system's answer to \`finishContextAssembly\`.\n${inRust.rust}`,
+    files: filesOf(content, inRust),
   };
 }

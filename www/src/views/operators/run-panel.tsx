@@ -32,7 +32,7 @@ export function RunPanel() {
             {done.status === "done" ? "Done" : "Failed"}, {done.steps.length} calls of the model
             {isCurrent.value ? "." : ". The template or the fields have changed since; run it again."}
           </p>
-          <ol class="run-steps" aria-label="Steps of the run">
+          <ol class="stack run-steps" aria-label="Steps of the run">
             {done.steps.map((step, at) => (
               <Step key={at} step={step} />
             ))}

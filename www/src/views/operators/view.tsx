@@ -20,12 +20,6 @@ import { begin, exclusive, open, own, parsed, strict, xml } from "./state.js";
 import { OperatorTree } from "./tree.js";
 import "../../styles/operators.css";
 
-const PANES = [
-  { id: "source", name: "Template" },
-  { id: "operators", name: "Operators" },
-  { id: "result", name: "Assembly" },
-] as const;
-
 /** A task template, its operators, and the assembly of one context. */
 export function OperatorsView() {
   const read = (file: File): void => void file.text().then((text) => open(text, true));
@@ -38,7 +32,7 @@ export function OperatorsView() {
     <div class="operators">
       <h1 class="visually-hidden">Task templates decide what each step may see</h1>
       <Bar />
-      <Panes panes={PANES} turns={false}>
+      <Panes panes={{ source: "Template", operators: "Operators", result: "Assembly" }} turns={false}>
         <section class="pane source-pane" aria-label="Template">
           <Editor />
           <Findings />
@@ -63,7 +57,7 @@ export function OperatorsView() {
 function Bar() {
   const now = parsed.value;
   return (
-    <div class="source">
+    <div class="row source">
       <SamplePicker samples={SAMPLES} text={xml.value} onOpen={(text) => void open(text, false)} />
       <OpenFile label="Open a file…" id="template-file" about="Your task template as an XML file" view="operators" />
       <Segmented

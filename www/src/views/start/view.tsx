@@ -117,7 +117,7 @@ function Shown() {
   const free: Share = { id: "free", name: "Free", tokens: limit - cost.total, tone: "free" };
   return (
     <section class="pane result-pane start-shown" id="result" tabIndex={-1} aria-labelledby="shown-title">
-      <div class="start-head">
+      <div class="row start-head">
         <h2 id="shown-title">A coding agent after ten turns: {tokens(all)}</h2>
         <label class="start-window">
           Window
@@ -174,7 +174,7 @@ function ShownRow({ role, text, kind, row, whole: all }: Row & { whole: number }
     <li data-message={row.index} data-fate={row.fate} class={`chat-${row.fate}`}>
       <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>
       <span class="start-role">{NAMES[kind] ?? role}</span>
-      <span class="start-text">{first.length > 120 ? `${first.slice(0, 120)}…` : first}</span>
+      <span class="one-line start-text">{first.length > 120 ? `${first.slice(0, 120)}…` : first}</span>
       <span class="start-share" aria-hidden="true">
         <span style={{ inlineSize: `${Math.min((300 * row.tokens) / all, 100)}%` }} />
       </span>

@@ -1,4 +1,4 @@
-import { Check, InputField, NumberField, Segmented, SelectField, SliderField } from "../../ui/fields.js";
+import { Check, InputField, NumberField, optionsOf, Segmented, SelectField, SliderField } from "../../ui/fields.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { MessageText } from "../../ui/message.js";
 import { Tabs } from "../../ui/tabs.js";
@@ -6,11 +6,7 @@ import { BOUNDARIES, SIDES, type Shown } from "./settings.js";
 import { change, cut, limit, piece, pieces, settings, spans, summary, total } from "./state.js";
 import { SearchText, TokenText } from "./text.js";
 
-const TABS = [
-  { id: "tokens", name: "Tokens" },
-  { id: "cut", name: "Cut" },
-  { id: "split", name: "Split" },
-] as const;
+const TABS = { tokens: "Tokens", cut: "Cut", split: "Split" };
 
 /** The text with its tokens, or the result of a cut or a split. */
 export function Result() {
@@ -42,10 +38,7 @@ export function Result() {
   );
 }
 
-const COLOURS = [
-  { value: "tokens", name: "Tokens" },
-  { value: "heat", name: "Heat" },
-] as const;
+const COLOURS = optionsOf({ tokens: "Tokens", heat: "Heat" });
 
 function TokensControls() {
   const { colours, ids } = settings.value;
@@ -87,7 +80,7 @@ function Boundary() {
   return (
     <SelectField
       label="Where to cut"
-      options={BOUNDARIES}
+      options={optionsOf(BOUNDARIES)}
       value={settings.value.boundary ?? ""}
       onValue={(value) => change({ boundary: value || undefined })}
     />
@@ -105,7 +98,12 @@ function CutControls() {
         set={set !== undefined}
         onValue={(value) => change({ limit: value })}
       />
-      <SelectField label="Remove" options={SIDES} value={side} onValue={(value) => change({ side: value })} />
+      <SelectField
+        label="Remove"
+        options={optionsOf(SIDES)}
+        value={side}
+        onValue={(value) => change({ side: value })}
+      />
       <Boundary />
       <InputField label="Marker" placeholder="none" value={marker} onText={(text) => change({ marker: text })} />
       {left?.ok ? <CopyButton label="Copy result" text={() => left.value.text} /> : null}

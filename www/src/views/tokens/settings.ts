@@ -35,24 +35,20 @@ export const DEFAULTS: Settings = {
   markdown: false,
 };
 
-export const SIDES: readonly { value: Side; name: string }[] = [
-  { value: "end", name: "the end" },
-  { value: "start", name: "the start" },
-  { value: "middle", name: "the middle" },
-];
+export const SIDES: Record<Side, string> = { end: "the end", start: "the start", middle: "the middle" };
 
-export const BOUNDARIES: readonly { value: TextBoundary | ""; name: string }[] = [
-  { value: "", name: "default" },
-  { value: "token", name: "between tokens" },
-  { value: "grapheme", name: "between characters" },
-  { value: "word", name: "between words" },
-  { value: "line", name: "after lines" },
-  { value: "sentence", name: "after sentences" },
-];
+export const BOUNDARIES: Record<TextBoundary | "", string> = {
+  "": "default",
+  token: "between tokens",
+  grapheme: "between characters",
+  word: "between words",
+  line: "after lines",
+  sentence: "after sentences",
+};
 
 /** The settings in an address. */
 export function fromParams(params: URLSearchParams): Settings {
-  const boundaries = BOUNDARIES.flatMap(({ value }) => (value === "" ? [] : [value]));
+  const boundaries = (Object.keys(BOUNDARIES) as TextBoundary[]).filter(Boolean);
   return {
     tokenizer: params.get("tokenizer") ?? DEFAULTS.tokenizer,
     shown: wordIn(params, "shown", ["tokens", "cut", "split"]) ?? DEFAULTS.shown,

@@ -121,33 +121,23 @@ export const tokenizer = computed(() => {
 const isExact = computed(() => !ESTIMATES.includes(tokenizer.value));
 
 /** The tokens of the text, if the tokenizer has them. */
-export const spans = computed<TokenSpans | undefined>(() =>
-  remote.isUsed.value
-    ? remote.results.value?.spans
-    : isExact.value
-      ? tokenSpans(settled.value, { tokenizer: tokenizer.value })
-      : undefined,
+export const spans = remote.result("spans", undefined, () =>
+  isExact.value ? tokenSpans(settled.value, { tokenizer: tokenizer.value }) : undefined,
 );
 
 const NO_BOXES: Boxes = { ends: new Uint32Array(), tokens: new Uint32Array(1) };
 
 /** Number of tokens of the text. */
-export const total = computed(
-  () =>
-    (remote.isUsed.value ? (remote.results.value?.total ?? 0) : spans.value?.ids.length) ??
-    countTokens(settled.value, { tokenizer: tokenizer.value }),
+export const total = remote.result(
+  "total",
+  0,
+  () => spans.value?.ids.length ?? countTokens(settled.value, { tokenizer: tokenizer.value }),
 );
 
-export const boxes = computed<Boxes>(() =>
-  remote.isUsed.value
-    ? (remote.results.value?.boxes ?? NO_BOXES)
-    : spans.value
-      ? boxesOf(spans.value)
-      : linesOf(settled.value),
+export const boxes = remote.result("boxes", NO_BOXES, () =>
+  spans.value ? boxesOf(spans.value) : linesOf(settled.value),
 );
-export const blocks = computed<Blocks>(() =>
-  remote.isUsed.value ? (remote.results.value?.blocks ?? [0]) : blocksOf(settled.value, boxes.value),
-);
+export const blocks = remote.result("blocks", [0], () => blocksOf(settled.value, boxes.value));
 
 /** Maximum tokens of the truncated text, and of a piece. */
 export const limit = computed(() => settings.value.limit ?? Math.ceil(total.value / 2));
@@ -156,20 +146,16 @@ export const piece = computed(() => settings.value.piece ?? Math.min(Math.max(Ma
 /** The settings with the effective tokenizer. */
 const asked = computed(() => ({ ...settings.value, tokenizer: tokenizer.value }));
 
-export const cut = computed<Attempt<TruncatedText> | undefined>(() =>
-  remote.isUsed.value
-    ? remote.results.value?.cut
-    : settings.value.shown === "cut"
-      ? attempt(() => truncateText(settled.value, limit.value, cutOptions(asked.value)))
-      : undefined,
+export const cut = remote.result("cut", undefined, () =>
+  settings.value.shown === "cut"
+    ? attempt(() => truncateText(settled.value, limit.value, cutOptions(asked.value)))
+    : undefined,
 );
 
-export const pieces = computed<Attempt<TextPiece[]> | undefined>(() =>
-  remote.isUsed.value
-    ? remote.results.value?.pieces
-    : settings.value.shown === "split"
-      ? attempt(() => splitText(settled.value, splitOptions(asked.value, piece.value)))
-      : undefined,
+export const pieces = remote.result("pieces", undefined, () =>
+  settings.value.shown === "split"
+    ? attempt(() => splitText(settled.value, splitOptions(asked.value, piece.value)))
+    : undefined,
 );
 
 /** The marks in the text. */

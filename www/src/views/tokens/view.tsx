@@ -31,11 +31,6 @@ import {
   total,
 } from "./state.js";
 
-const PANES = [
-  { id: "edit", name: "Text" },
-  { id: "result", name: "Tokens" },
-] as const;
-
 remote.start = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
 
 /** A text on one side, its tokens on the other: their boundaries and ids, and the result of a cut or a split. */
@@ -50,7 +45,7 @@ export function TokensView() {
   return (
     <div class="loom tokens-view">
       <h1 class="visually-hidden">A text and its tokens</h1>
-      <div class="source">
+      <div class="row source">
         <SamplePicker samples={SAMPLES} text={text.value} onOpen={(content) => void open(content, false)} />
         <OpenFile label="Open a file…" id="text-file" about="A text, or the tokenizer.json of a model" view="tokens" />
         <p class="about">{busy.value || "Write or paste any text. Nothing leaves this page."}</p>
@@ -58,7 +53,7 @@ export function TokensView() {
         <OwnTools view="tokens" own={own} content={() => text.value} />
         {problem.value ? <ProblemNotice problem={problem.value} onDismiss={() => (problem.value = undefined)} /> : null}
       </div>
-      <Panes class="of-files" panes={PANES}>
+      <Panes class="of-files" panes={{ edit: "Text", result: "Tokens" }}>
         <section class="pane edit-pane" aria-label="Text">
           <div class="tokens-settings">
             <TokenizerPicker />

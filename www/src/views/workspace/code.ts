@@ -1,4 +1,4 @@
-import { filesOf, javascript, jsonContent, rustCall, rustRequest, type Code } from "../../ui/code.js";
+import { filesOf, javascript, jsonContent, rustCall, type Code } from "../../ui/code.js";
 import { input } from "./state.js";
 
 /** The first turn, as code. */
@@ -6,7 +6,7 @@ export function codeOfWorkspace(): Code | undefined {
   const given = input.value;
   if (!given) return undefined;
   const content = jsonContent("workspace.json", given);
-  const request = rustRequest("request.json", given);
+  const inRust = rustCall({ name: "readContext", value: given });
   return {
     javascript: javascript({
       area: "workspace",
@@ -17,7 +17,7 @@ export function codeOfWorkspace(): Code | undefined {
         "console.log(JSON.stringify(context, null, 2));",
       ],
     }),
-    rust: rustCall({ name: "readContext", request: request.content.rust, bytes: request.bytes }),
-    files: filesOf(content, request.content),
+    rust: inRust.rust,
+    files: filesOf(content, inRust),
   };
 }

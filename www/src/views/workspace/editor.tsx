@@ -1,21 +1,13 @@
 import { signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { NumberField, SelectField } from "../../ui/fields.js";
+import { NumberField, optionsOf, SelectField } from "../../ui/fields.js";
 import { MarkedField } from "../../ui/marked-field.js";
 import { Find, matchesIn } from "../../ui/search.js";
 import { Tabs } from "../../ui/tabs.js";
 import { change, changeTaste, DEFAULT_TASTE, limits, open, plan, shown } from "./state.js";
 
-type Tab = "brief" | "tastes" | "notes" | "log" | "gaps" | "limits";
-
-const TABS: readonly { id: Tab; name: string }[] = [
-  { id: "brief", name: "Brief" },
-  { id: "tastes", name: "Tastes" },
-  { id: "notes", name: "Notes" },
-  { id: "log", name: "Log" },
-  { id: "gaps", name: "Gaps" },
-  { id: "limits", name: "Limits" },
-];
+const TABS = { brief: "Brief", tastes: "Tastes", notes: "Notes", log: "Log", gaps: "Gaps", limits: "Limits" };
+type Tab = keyof typeof TABS;
 
 /** The files of the workspace, each in a text field. */
 export function Editor() {
@@ -140,17 +132,17 @@ function Tastes({ markIn }: { markIn: (taste: string) => Mark | undefined }) {
   );
 }
 
-const LIMITS = [
-  { id: "notesHeadLines", name: "Notes, first lines" },
-  { id: "notesTailLines", name: "Notes, last lines" },
-  { id: "logEntries", name: "Log entries" },
-  { id: "gapRecords", name: "Gap records" },
-] as const;
+const LIMITS = optionsOf({
+  notesHeadLines: "Notes, first lines",
+  notesTailLines: "Notes, last lines",
+  logEntries: "Log entries",
+  gapRecords: "Gap records",
+});
 
 function Limits() {
   return (
-    <div class="limit-fields">
-      {LIMITS.map(({ id: key, name }) => (
+    <div class="stack limit-fields">
+      {LIMITS.map(({ value: key, name }) => (
         <NumberField
           key={key}
           beside

@@ -6,7 +6,7 @@ import { plural } from "../../ui/format.js";
 export function Response({ context }: { context: WorkspaceContext }) {
   const { tastes, brief, notes } = context;
   return (
-    <div class="response">
+    <div class="stack response">
       <Section name="Tastes" id="tastes">
         <Prose name="_default" text={tastes.default} />
         {Object.entries(tastes.genres).map(([name, text]) => (

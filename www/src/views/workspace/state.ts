@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { planContextLoading, readContext } from "ctxweave/workspace";
-import type { CtxweaveError, ReadContext, WorkspaceInput, WorkspaceLimits } from "ctxweave/workspace";
+import type { WorkspaceInput, WorkspaceLimits } from "ctxweave/workspace";
+import { attempt } from "../../ui/attempt.js";
 import type { OpenedFile, OpenedFolder } from "../../ui/open-folder.js";
 import { PersistedDocument } from "../../ui/own.js";
 import { fetchSample } from "./samples.js";
@@ -43,16 +44,9 @@ export const input = computed<WorkspaceInput | undefined>(() => {
   };
 });
 
-export type Outcome = { kind: "read"; result: ReadContext } | { kind: "error"; code: string; message: string };
-
-export const outcome = computed<Outcome | undefined>(() => {
-  if (!input.value) return undefined;
-  try {
-    return { kind: "read", result: readContext(input.value) };
-  } catch (error) {
-    const { code, message } = error as CtxweaveError;
-    return { kind: "error", code, message };
-  }
+export const outcome = computed(() => {
+  const given = input.value;
+  return given && attempt(() => readContext(given));
 });
 
 /** The files to read, in loading order. */

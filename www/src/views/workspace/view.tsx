@@ -17,11 +17,6 @@ import { Response } from "./response.js";
 import { begin, open, openSample, outcome, own, problem, use, wants } from "./state.js";
 import "../../styles/files.css";
 
-const PANES = [
-  { id: "edit", name: "Files" },
-  { id: "result", name: "Response" },
-] as const;
-
 /** The files of a workspace on one side, the agent's first turn on the other. */
 export function WorkspaceView() {
   useAddress("workspace", begin);
@@ -49,7 +44,7 @@ export function WorkspaceView() {
         ) : undefined}
       </FolderSource>
       {at ? (
-        <Panes class="of-files" panes={PANES}>
+        <Panes class="of-files" panes={{ edit: "Files", result: "Response" }}>
           <Editor />
           <Result />
         </Panes>
@@ -72,8 +67,8 @@ function Result() {
   const tab = useSignal<Shown>("response");
   const made = outcome.value;
   if (!made) return null;
-  if (made.kind === "error") return <Failed label="Response" code={made.code} message={made.message} />;
-  const { context, tokens: cost, diagnostics } = made.result;
+  if (!made.ok) return <Failed label="Response" code={made.code} message={made.message} />;
+  const { context, tokens: cost, diagnostics } = made.value;
   return (
     <ResultPane label="Response">
       <TokenBar shares={SECTIONS.map(({ id, name }, at) => ({ id, name, tokens: cost[id], tone: toneAt(at) }))}>
@@ -86,10 +81,8 @@ function Result() {
       <Tabs<Shown>
         scrolls
         label="Result"
-        tabs={[
-          { id: "response", name: "Response", ...(diagnostics.length > 0 ? { count: diagnostics.length } : {}) },
-          { id: "json", name: "JSON" },
-        ]}
+        tabs={{ response: "Response", json: "JSON" }}
+        counts={{ response: diagnostics.length }}
         chosen={tab.value}
         onChoose={(id) => (tab.value = id)}
       >
