@@ -1,13 +1,17 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Button } from "./button.js";
+import type { Code } from "./code.js";
+import { CopyAsCode } from "./copy-as-code.js";
 import { useOpener } from "./drop.js";
 import { MessageText } from "./message.js";
 import { OpenFolder, type OpenedFolder } from "./open-folder.js";
+import type { PersistedDocument } from "./own.js";
+import { OwnTools } from "./own-tools.js";
 import { WhatIsOpen } from "./what-is-open.js";
 
 /** Source of a view's files: its sample, or a folder from the disk. The children describe the open one. */
-export function FolderSource(props: {
+export function FolderSource<T>(props: {
   /** The label of the sample's button. */
   sample: string;
   onSample: () => Promise<void>;
@@ -15,8 +19,9 @@ export function FolderSource(props: {
   wants: (path: string) => boolean;
   onOpen: (folder: OpenedFolder) => void | Promise<void>;
   problem: Signal<string | undefined>;
-  /** Actions on the open folder. */
-  tools?: ComponentChildren;
+  view: string;
+  own: PersistedDocument<T>;
+  code: () => Code | undefined;
   children?: ComponentChildren;
 }) {
   const { problem } = props;
@@ -31,7 +36,8 @@ export function FolderSource(props: {
       <Button onClick={() => void props.onSample()}>{props.sample}</Button>
       <OpenFolder label="Open a folder…" wants={props.wants} onOpen={onOpen} onProblem={onProblem} />
       <WhatIsOpen failed={problem.value !== undefined}>{props.children}</WhatIsOpen>
-      {props.tools}
+      <CopyAsCode code={props.code} />
+      <OwnTools view={props.view} own={props.own} />
       {problem.value ? (
         <div class="notice problem" role="alert">
           <p>

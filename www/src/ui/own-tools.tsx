@@ -12,11 +12,11 @@ import { useEvents } from "./use-events.js";
 export function OwnTools<T>(props: {
   view: string;
   own: PersistedDocument<T>;
-  /** The part of the document that a link carries. */
-  content: () => unknown;
+  /** The part of the document that a link carries; by default all of it. */
+  content?: () => unknown;
   onUndo?: () => void;
 }) {
-  const { own, view } = props;
+  const { own, view, content = () => own.value.value } = props;
   // Instant, so that the view does not scroll from the old position to the restored one.
   const move = (step: () => void): void =>
     batch(() => {
@@ -45,7 +45,7 @@ export function OwnTools<T>(props: {
           {own.canRedo.value ? <Button onClick={forth}>Redo</Button> : null}
         </>
       ) : null}
-      <CopyLink view={view} own={own.isOwn.value} content={props.content} />
+      <CopyLink view={view} own={own.isOwn.value} content={content} />
       {own.isKept.value ? <span class="quiet-text kept">Kept in this browser</span> : null}
       {own.isElsewhere.value ? (
         <span class="quiet-text elsewhere" role="status">

@@ -84,7 +84,7 @@ export function ChatsView() {
         <OpenFile label="Open a file…" id="chat-file" about="Your chat as a JSON file" view="chats" />
         <p class="about">Paste any chat. Nothing leaves this page.</p>
         <CopyAsCode code={code} />
-        <OwnTools view="chats" own={own} content={() => own.value.value} />
+        <OwnTools view="chats" own={own} />
       </div>
       {/* If only one pane fits, the contents of the window come first. */}
       <Panes class="of-files" panes={{ result: "Fitted chat", edit: "Chat and settings" }}>

@@ -75,7 +75,7 @@ function SessionBar() {
         ) : undefined}
       </WhatIsOpen>
       {open ? <CopyAsCode code={codeOfCommits} /> : null}
-      {open ? <OwnTools view="commits" own={own} content={() => own.value.value} /> : null}
+      {open ? <OwnTools view="commits" own={own} /> : null}
       {problem.value ? <ProblemNotice problem={problem.value} onDismiss={() => (problem.value = undefined)} /> : null}
       {notes.length > 0 ? (
         <details class="notice notes">

@@ -1,13 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { ContextChain } from "ctxweave/folders";
-import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
 import { FolderSource } from "../../ui/folder-source.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
-import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
 import { ResultPane } from "../../ui/result-pane.js";
 import { Table } from "../../ui/table.js";
@@ -46,12 +44,9 @@ export function FoldersView() {
         wants={wants}
         onOpen={use}
         problem={problem}
-        tools={
-          <>
-            <CopyAsCode code={codeOfFolders} />
-            <OwnTools view="folders" own={own} content={() => open.value} />
-          </>
-        }
+        view="folders"
+        own={own}
+        code={codeOfFolders}
       >
         {at ? (
           <>

@@ -77,7 +77,7 @@ function Bar() {
         Make defaults explicit
       </Button>
       <CopyAsCode code={codeOfOperators} />
-      <OwnTools view="operators" own={own} content={() => xml.value} />
+      <OwnTools view="operators" own={own} />
       <CopyButton label="Copy XML" text={() => xml.value} />
     </div>
   );

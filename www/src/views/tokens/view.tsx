@@ -50,7 +50,7 @@ export function TokensView() {
         <OpenFile label="Open a file…" id="text-file" about="A text, or the tokenizer.json of a model" view="tokens" />
         <p class="about">{busy.value || "Write or paste any text. Nothing leaves this page."}</p>
         <CopyAsCode code={codeOfTokens} />
-        <OwnTools view="tokens" own={own} content={() => text.value} />
+        <OwnTools view="tokens" own={own} />
         {problem.value ? <ProblemNotice problem={problem.value} onDismiss={() => (problem.value = undefined)} /> : null}
       </div>
       <Panes class="of-files" panes={{ edit: "Text", result: "Tokens" }}>

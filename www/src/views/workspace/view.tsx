@@ -1,11 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
 import { FolderSource } from "../../ui/folder-source.js";
 import { tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
-import { OwnTools } from "../../ui/own-tools.js";
 import { Panes } from "../../ui/panes.js";
 import { ResultPane } from "../../ui/result-pane.js";
 import { Tabs } from "../../ui/tabs.js";
@@ -30,12 +28,9 @@ export function WorkspaceView() {
         wants={wants}
         onOpen={use}
         problem={problem}
-        tools={
-          <>
-            <CopyAsCode code={codeOfWorkspace} />
-            <OwnTools view="workspace" own={own} content={() => open.value} />
-          </>
-        }
+        view="workspace"
+        own={own}
+        code={codeOfWorkspace}
       >
         {at ? (
           <>
