@@ -187,14 +187,11 @@ async function measured(found: Identification, bytes: Bytes): Promise<{ tokens?:
         found.kind === "session"
           ? transcriptToMessages(found.format, bytes)
           : (JSON.parse(text.replace(/^\uFEFF/u, "")) as object);
-      const { messages } = chat as { messages?: unknown[] };
-      const list =
-        messages ??
-        (chat as { contents?: unknown[]; input?: unknown[] }).contents ??
-        (chat as { input?: unknown[] }).input;
+      const { messages, contents, input } = chat as Partial<Record<"messages" | "contents" | "input", unknown[]>>;
+      const list = messages ?? contents ?? input;
       const said = firstText(Array.isArray(list) ? list : chat);
       const { fitMessages } = await chatArea();
-      const body = Array.isArray((chat as { input?: unknown }).input) ? (list as unknown[]) : (chat as unknown[]);
+      const body = Array.isArray(input) ? (list as unknown[]) : (chat as unknown[]);
       return { tokens: fitMessages(body, { maxTokens: 1e9, repair: "off" }).report.tokens.total, first: words(said) };
     } catch {
       // Its view reports what is wrong with it.

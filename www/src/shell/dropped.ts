@@ -180,7 +180,7 @@ export async function openItem(item: Item, view: Target, place = 0, otherwise: T
     pass({ view, name, found: asFile(file, name), session });
     void reading()
       .then((reader) => reader.content(item.id))
-      .then((content) => content && remember({ ...recentOf(item), view, at: Date.now(), file: content }));
+      .then((content) => content && remember({ ...item, view, at: Date.now(), file: content }));
   } catch (error) {
     if (!isLast()) return;
     if (otherwise !== view) return openItem(item, otherwise, place);
@@ -191,14 +191,6 @@ export async function openItem(item: Item, view: Target, place = 0, otherwise: T
   }
   return undefined;
 }
-
-const recentOf = ({ name, what, size, tokens, first }: Item) => ({
-  name,
-  what,
-  size,
-  first,
-  ...(tokens === undefined ? {} : { tokens }),
-});
 
 /** Opens the open item as another kind. */
 export async function openAs(view: Target): Promise<void> {

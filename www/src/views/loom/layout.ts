@@ -1,4 +1,5 @@
 import { hierarchy, tree as tidyTree } from "d3-hierarchy";
+import { firstWhere } from "../../ui/binary-search.js";
 import type { TreeLink, TreeIndex } from "./tree-index.js";
 
 export interface Point {
@@ -92,18 +93,6 @@ export function layoutTree(index: TreeIndex): TreeLayout {
   }
   if (index.links.some(({ kind }) => kind !== "continuation")) bounds.left -= SIDE / 2;
   return { at, levels, bows, bounds };
-}
-
-/** Binary search for the first position in a level for which a monotonic predicate holds. */
-export function firstWhere(level: readonly Placed[], holds: (placed: Placed) => boolean, from = 0): number {
-  let low = from;
-  let high = level.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(level[middle] as Placed)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** A rectangle of the drawing. */

@@ -1,6 +1,7 @@
 import type { NodeReport } from "ctxweave/loom";
 import { authorOf, type Author } from "./authors.js";
-import { firstWhere, levelsIn, ROW, SIDE, type Box, type TreeLayout, type Placed } from "./layout.js";
+import { firstWhere } from "../../ui/binary-search.js";
+import { levelsIn, ROW, SIDE, type Box, type TreeLayout, type Placed } from "./layout.js";
 import { paintFate, paintLink, paintMark, type Look } from "./paint-mark.js";
 import type { Palette } from "./palette.js";
 import { snippet, type TreeLink, type TreeIndex } from "./tree-index.js";

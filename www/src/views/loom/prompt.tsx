@@ -68,13 +68,12 @@ const BLOCK_TAGS: Partial<Record<Segment["kind"], string>> = {
 
 function SegmentView({ segment }: { segment: Segment }) {
   const tag = BLOCK_TAGS[segment.kind];
+  const parts = segment.parts.map((part, i) => <PartView key={i} part={part} />);
   if (tag !== undefined) {
     return (
       <div class={`segment ${segment.kind}`} data-block={segment.kind}>
         <span class="tag">{tag}</span>
-        {segment.parts.map((part, i) => (
-          <PartView key={i} part={part} />
-        ))}
+        {parts}
       </div>
     );
   }
@@ -99,9 +98,7 @@ function SegmentView({ segment }: { segment: Segment }) {
         </p>
       ) : null}
       {segment.header === undefined ? null : <p class="text node-header">{segment.header}</p>}
-      {segment.parts.map((part, i) => (
-        <PartView key={i} part={part} />
-      ))}
+      {parts}
     </div>
   );
 }
@@ -196,25 +193,15 @@ export function BufferPrompt({ assembly }: { assembly: BufferAssembly }) {
                 </span>
               );
             }
-            case "marker":
+            default: {
+              const Text = entry.kind === "marker" ? "mark" : "span";
               return (
-                <mark key={i} class="stretch marker">
+                <Text key={i} class={`stretch ${entry.kind}`}>
+                  {entry.kind === "working" ? <span class="tag">working buffer</span> : null}
                   {entry.text}
-                </mark>
+                </Text>
               );
-            case "working":
-              return (
-                <span key={i} class="stretch working">
-                  <span class="tag">working buffer</span>
-                  {entry.text}
-                </span>
-              );
-            default:
-              return (
-                <span key={i} class="stretch">
-                  {entry.text}
-                </span>
-              );
+            }
           }
         })}
       </div>

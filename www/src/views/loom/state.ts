@@ -181,19 +181,14 @@ export function change(fields: Partial<Settings>): void {
   settings.value = { ...settings.value, ...fields };
 }
 
+/** The optional settings that do not depend on others, as the provider does. */
+type OptionalSetting = Exclude<
+  { [K in keyof Settings]-?: object extends Pick<Settings, K> ? K : never }[keyof Settings],
+  "provider"
+>;
+
 /** Sets an optional setting; undefined restores the tree's value or the default. */
-export function setOrClear<
-  K extends
-    | "model"
-    | "cache"
-    | "tokenizer"
-    | "instructionScope"
-    | "systemPrompt"
-    | "workingBuffer"
-    | "pendingMessage"
-    | "bufferSystem"
-    | "aware",
->(key: K, value: Settings[K] | undefined): void {
+export function setOrClear<K extends OptionalSetting>(key: K, value: Settings[K] | undefined): void {
   const next = { ...settings.value };
   if (value === undefined || value === "") delete next[key];
   else next[key] = value as Settings[K];

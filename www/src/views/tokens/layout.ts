@@ -1,5 +1,7 @@
 /** The layout of a text: boxes of one token or more, and blocks of boxes that are rendered together. */
 
+import { firstWhere } from "../../ui/binary-search.js";
+
 /** Boxes in text order. Most are one token; tokens that end inside a character share a box with the next. */
 export interface Boxes {
   /** The end of each box, in UTF-16 code units. */
@@ -68,14 +70,8 @@ export function blocksOf(text: string, { ends, ids }: Boxes): Blocks {
 
 /** The block that contains a position. */
 export function blockAt(boxes: Boxes, blocks: Blocks, place: number): number {
-  let low = 0;
-  let high = blocks.length - 2;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((boxes.ends[(blocks[middle + 1] as number) - 1] as number) <= place) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const next = firstWhere(blocks, (first) => (boxes.ends[first - 1] as number) > place, 1);
+  return Math.max(Math.min(next, blocks.length - 1) - 1, 0);
 }
 
 /** The cost of the characters of a text, from 0 to 4: at four or more characters per token it is 0. */

@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { Fragment, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import { firstWhere } from "../../ui/binary-search.js";
 import { plural } from "../../ui/format.js";
 import { Find, matchesIn } from "../../ui/search.js";
 import { Windowed } from "../../ui/windowed.js";
@@ -115,9 +116,9 @@ function Block({ range: [from, to], boxes, marks }: { range: [number, number]; b
   const text = settled.value;
   const drawn: ComponentChildren[] = [];
   let start = from === 0 ? 0 : (boxes.ends[from - 1] as number);
-  let mark = firstAt(marks.marks, start, ({ at }) => at);
-  let stretch = firstAt(marks.stretches, start, ({ end }) => end - 1);
   const begin = start;
+  let mark = firstWhere(marks.marks, ({ at }) => at >= begin);
+  let stretch = firstWhere(marks.stretches, ({ end }) => end > begin);
   const last = boxes.ends[to - 1] as number;
   const written = sliceOf(text, begin, last);
   const isLast = last === text.length;
@@ -152,18 +153,6 @@ function Block({ range: [from, to], boxes, marks }: { range: [number, number]; b
       drawn.push(<MarkLabel key={`mark ${mark}`} mark={marks.marks[mark] as Mark} />);
   }
   return <div class="token-block">{drawn}</div>;
-}
-
-/** Binary search for the first element whose position is not before `place`. */
-function firstAt<T>(list: readonly T[], place: number, placeOf: (one: T) => number): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (placeOf(list[middle] as T) < place) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function idsOf({ ids, tokens }: Boxes, box: number): readonly number[] {
