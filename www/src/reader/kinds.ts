@@ -47,6 +47,16 @@ const LOOMS: Record<string, string> = {
   claude: "Claude",
 };
 
+/** Kinds whose words depend on nothing else. */
+const KINDS: Partial<Record<Identification["kind"], Guess>> = {
+  tree: { view: "loom", what: "a Loom tree" },
+  template: { view: "operators", what: "a task template" },
+  contextFile: { view: "folders", what: "a context file" },
+  workspace: { view: "workspace", what: "a file of a workspace" },
+  tokenizer: { view: "tokens", what: "the tokenizer of a model" },
+  text: { view: "tokens", what: "a text" },
+};
+
 /** The view and the words for what `identify` found in a file. */
 export function guessOf(found: Identification): Guess {
   switch (found.kind) {
@@ -62,20 +72,8 @@ export function guessOf(found: Identification): Guess {
         what:
           found.format === "messages" ? "a chat, as a Loom tree" : `a file of ${LOOMS[found.format] ?? found.format}`,
       };
-    case "tree":
-      return { view: "loom", what: "a Loom tree" };
-    case "template":
-      return { view: "operators", what: "a task template" };
-    case "contextFile":
-      return { view: "folders", what: "a context file" };
-    case "workspace":
-      return { view: "workspace", what: "a file of a workspace" };
-    case "tokenizer":
-      return { view: "tokens", what: "the tokenizer of a model" };
-    case "text":
-      return { view: "tokens", what: "a text" };
     default:
-      return { view: undefined, what: `an unknown format (${found.evidence[0]?.found})` };
+      return KINDS[found.kind] ?? { view: undefined, what: `an unknown format (${found.evidence[0]?.found})` };
   }
 }
 

@@ -160,7 +160,7 @@ function Chosen() {
       </form>
       <details>
         <summary>About this commit</summary>
-        <Facts facts={facts} />
+        <Facts class="pairs" facts={facts} />
       </details>
     </div>
   );

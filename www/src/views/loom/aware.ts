@@ -69,18 +69,9 @@ export function writeAware(p: URLSearchParams, aware: AwareSettings): void {
 }
 
 export function readAware(p: URLSearchParams): AwareSettings | undefined {
-  const parts = p.get("aware")?.split(/\s+/u);
-  if (!parts) return undefined;
-  const on = (part: (typeof PARTS)[number]): boolean => parts.includes(part);
-  const text = (key: (typeof TEXTS)[number]): string => p.get(key) ?? "";
-  return {
-    addendum: on("addendum"),
-    headers: on("headers"),
-    loomBlock: on("loomBlock"),
-    now: text("now"),
-    pin: text("pin"),
-    note: text("note"),
-    stash: text("stash"),
-    trace: text("trace"),
-  };
+  const enabled = p.get("aware")?.split(/\s+/u);
+  if (!enabled) return undefined;
+  const parts = PARTS.map((part) => [part, enabled.includes(part)]);
+  const texts = TEXTS.map((key) => [key, p.get(key) ?? ""]);
+  return Object.fromEntries([...parts, ...texts]) as unknown as AwareSettings;
 }

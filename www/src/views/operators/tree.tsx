@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ExplainedOperator, Look } from "ctxweave/operators";
+import { Facts } from "../../ui/facts.js";
 import { MessageText } from "../../ui/message.js";
 import { contains, SearchField } from "../../ui/search.js";
 import { jump } from "./editor.js";
@@ -80,26 +81,24 @@ function Entry({ it, open }: { it: ExplainedOperator; open: boolean }) {
         })}
       </ul>
       {open ? (
-        <dl class="looks">
-          <LookRow name="Inherited" look={it.inherited} />
-          <LookRow name="Accumulated" look={it.accumulated} />
-          <LookRow name="Fresh" look={it.fresh} />
-        </dl>
+        <Facts
+          class="pairs looks"
+          facts={[
+            ["Inherited", shown(it.inherited), "inherited"],
+            ["Accumulated", shown(it.accumulated), "accumulated"],
+            ["Fresh", shown(it.fresh), "fresh"],
+          ]}
+        />
       ) : null}
     </li>
   );
 }
 
-function LookRow({ name, look }: { name: string; look: Look<string> }) {
-  return (
-    <div data-look={name.toLowerCase()}>
-      <dt>{name}</dt>
-      <dd>
-        <strong>{look.sees}</strong>{" "}
-        <span class="quiet-text">
-          <MessageText text={look.why} />
-        </span>
-      </dd>
-    </div>
-  );
-}
+const shown = ({ sees, why }: Look<string>) => (
+  <>
+    <strong>{sees}</strong>{" "}
+    <span class="quiet-text">
+      <MessageText text={why} />
+    </span>
+  </>
+);
