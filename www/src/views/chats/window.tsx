@@ -202,7 +202,7 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
         {edit === undefined && fate ? <span class={`fate-word fate-${fate.toLowerCase()}`}>{fate}</span> : null}
         <span class="one-line window-item-first">{item.text.slice(0, 120)}</span>
       </button>
-      <span class="window-item-share" aria-hidden="true">
+      <span class="share window-item-share" aria-hidden="true">
         <span style={{ inlineSize: `${Math.min(share, 100)}%` }} />
       </span>
       <span class="window-item-tokens">

@@ -175,7 +175,7 @@ function ShownRow({ role, text, kind, row, whole: all }: Row & { whole: number }
       <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>
       <span class="start-role">{NAMES[kind] ?? role}</span>
       <span class="one-line start-text">{first.length > 120 ? `${first.slice(0, 120)}…` : first}</span>
-      <span class="start-share" aria-hidden="true">
+      <span class="share start-share" aria-hidden="true">
         <span style={{ inlineSize: `${Math.min((300 * row.tokens) / all, 100)}%` }} />
       </span>
       <span class="start-tokens">{count(row.tokens)}</span>
