@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import "../styles/copy-as-code.css";
+import { bound } from "./bound.js";
 import { Button, SmallButton } from "./button.js";
 import { CopyButton } from "./copy-button.js";
 import type { Code } from "./code.js";
@@ -40,12 +41,7 @@ function CodeDialog({ code, onClose }: { code: Code; onClose: () => void }) {
   const files = code.files.filter(({ name }) => program.includes(JSON.stringify(name)));
   return (
     <dialog ref={dialog} class="ask code-dialog" aria-label="This view as code" onClose={onClose}>
-      <Tabs<Language>
-        label="Language"
-        tabs={{ javascript: "JavaScript", rust: "Rust" }}
-        chosen={language.value}
-        onChoose={(id) => (language.value = id)}
-      >
+      <Tabs<Language> label="Language" tabs={{ javascript: "JavaScript", rust: "Rust" }} {...bound(language)}>
         <pre tabIndex={0} aria-label="Program" data-code={language.value}>
           {program}
         </pre>

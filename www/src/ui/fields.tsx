@@ -177,7 +177,7 @@ export function SliderField(
 
 interface TextProps {
   value: string;
-  onText: (text: string) => void;
+  onValue: (text: string) => void;
   placeholder?: string;
   class?: string;
   spellcheck?: boolean;
@@ -188,11 +188,11 @@ interface TextProps {
 
 /** A field for a text. */
 export function InputField(props: FieldProps & TextProps) {
-  const { value, onText, placeholder, class: name, spellcheck, rows, ...field } = props;
+  const { value, onValue, placeholder, class: name, spellcheck, rows, ...field } = props;
   return (
     <Field {...field}>
       {({ id, describedBy }) => {
-        const onInput = (event: Event): void => onText((event.currentTarget as HTMLInputElement).value);
+        const onInput = (event: Event): void => onValue((event.currentTarget as HTMLInputElement).value);
         const attributes = { placeholder, class: name, spellcheck, "data-input": props["data-input"] };
         const shared = { ...attributes, id, "aria-describedby": describedBy, value, onInput };
         return rows === undefined ? <input type="text" {...shared} /> : <textarea rows={rows} {...shared} />;
@@ -202,10 +202,10 @@ export function InputField(props: FieldProps & TextProps) {
 }
 
 /** A check box with its label. */
-export function Check(props: { label: string; checked: boolean; onValue: (checked: boolean) => void; class?: string }) {
+export function Check(props: { label: string; value: boolean; onValue: (isChecked: boolean) => void; class?: string }) {
   return (
     <label class={`check ${props.class ?? ""}`}>
-      <input type="checkbox" checked={props.checked} onChange={(event) => props.onValue(event.currentTarget.checked)} />
+      <input type="checkbox" checked={props.value} onChange={(event) => props.onValue(event.currentTarget.checked)} />
       <span>{props.label}</span>
     </label>
   );

@@ -10,8 +10,9 @@ export function Tabs<Id extends string>(props: {
   tabs: Record<Id, string>;
   /** Numbers shown next to the names, unless they are 0. */
   counts?: Partial<Record<Id, number>>;
-  chosen: Id;
-  onChoose: (id: Id) => void;
+  /** The chosen one. */
+  value: Id;
+  onValue: (id: Id) => void;
   children: ComponentChildren;
   /** Whether the panel scrolls and therefore must be focusable. */
   scrolls?: boolean;
@@ -19,7 +20,7 @@ export function Tabs<Id extends string>(props: {
   const base = useId();
   const list = useRef<HTMLDivElement>(null);
   const panel = useReachable<HTMLDivElement>();
-  const { chosen, onChoose, counts = {} as Partial<Record<Id, number>> } = props;
+  const { value: chosen, onValue, counts = {} as Partial<Record<Id, number>> } = props;
   const tabs = optionsOf(props.tabs);
   const move = (event: KeyboardEvent): void => {
     const at = tabs.findIndex(({ value }) => value === chosen);
@@ -28,7 +29,7 @@ export function Tabs<Id extends string>(props: {
     event.preventDefault();
     const next = tabs[(to + tabs.length) % tabs.length];
     if (!next) return;
-    onChoose(next.value);
+    onValue(next.value);
     list.current?.querySelector<HTMLElement>(`[data-tab="${next.value}"]`)?.focus();
   };
   return (
@@ -45,7 +46,7 @@ export function Tabs<Id extends string>(props: {
               aria-selected={id === chosen}
               aria-controls={id === chosen ? `${base}-panel` : undefined}
               tabIndex={id === chosen ? 0 : -1}
-              onClick={() => onChoose(id)}
+              onClick={() => onValue(id)}
             >
               {name}
               {counts[id] ? <span class="count">{counts[id]}</span> : null}

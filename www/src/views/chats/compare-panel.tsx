@@ -65,7 +65,7 @@ export function ComparePanel() {
           value={asJson ? "json" : "text"}
           onValue={(value) => change({ asJson: value === "json" })}
         />
-        <Check label="Only differences" checked={onlyChanges} onValue={(value) => change({ onlyChanges: value })} />
+        <Check label="Only differences" value={onlyChanges} onValue={(value) => change({ onlyChanges: value })} />
         <p class="summary" role="status" data-differences>
           {found === undefined
             ? (problem.value ?? "Comparing…")

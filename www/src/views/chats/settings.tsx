@@ -45,7 +45,7 @@ export function Settings() {
           <Check
             class="clears-always"
             label="Even under the limit"
-            checked={always}
+            value={always}
             onValue={(value) => change({ always: value })}
           />
         )}

@@ -1,5 +1,6 @@
 import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { bound } from "../../ui/bound.js";
 import { Button } from "../../ui/button.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
@@ -154,8 +155,7 @@ function Result() {
         label="Result"
         tabs={{ window: "Window", messages: "Messages", compare: "Compare", cache: "Cache", json: "JSON" }}
         counts={{ messages: diagnostics.length }}
-        chosen={tab.value}
-        onChoose={(id) => (tab.value = id)}
+        {...bound(tab)}
       >
         {tab.value === "window" ? <WindowPanel now={now} /> : null}
         {tab.value === "messages" ? (

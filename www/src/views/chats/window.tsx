@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { bound } from "../../ui/bound.js";
 import { Button, SmallButton } from "../../ui/button.js";
 import { optionsOf, Segmented, Select } from "../../ui/fields.js";
 import { count, plural, share as percent, tokens } from "../../ui/format.js";
@@ -104,12 +105,7 @@ export function WindowPanel({ now }: { now: Fitted }) {
         </p>
         <SearchField label="Search the parts" query={query} onQuery={() => (most.value = ROWS)} />
         <label for="items-order">Order</label>
-        <Select
-          id="items-order"
-          options={optionsOf({ size: "Largest first", place: "As given" })}
-          value={order.value}
-          onValue={(value) => (order.value = value)}
-        />
+        <Select id="items-order" options={optionsOf({ size: "Largest first", place: "As given" })} {...bound(order)} />
       </div>
       <ol class="window-items" ref={list}>
         {sorted.slice(0, most.value).map((item) => {

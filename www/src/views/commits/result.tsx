@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Materialized, MaterializationPlan } from "ctxweave/commits";
+import { bound } from "../../ui/bound.js";
 import { Button, SmallButton } from "../../ui/button.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { optionsOf, SelectField } from "../../ui/fields.js";
@@ -39,29 +40,14 @@ export function ResultPane() {
     <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
       <div class="row materialize">
         <h2 id="result-title">Resume from here</h2>
-        <SelectField label="Back to" options={stops()} value={stop.value} onValue={(value) => (stop.value = value)} />
-        <SelectField
-          label="As"
-          options={[{ value: "", name: "as stored" }, ...FORMATS]}
-          value={format.value}
-          onValue={(value) => (format.value = value)}
-        />
+        <SelectField label="Back to" options={stops()} {...bound(stop)} />
+        <SelectField label="As" options={[{ value: "", name: "as stored" }, ...FORMATS]} {...bound(format)} />
         {format.value && format.value !== own ? (
-          <SelectField
-            label="From another agent"
-            options={CROSS_FAMILY}
-            value={crossFamily.value}
-            onValue={(value) => (crossFamily.value = value)}
-          />
+          <SelectField label="From another agent" options={CROSS_FAMILY} {...bound(crossFamily)} />
         ) : null}
         {made?.ok ? <Resume made={made.value} /> : null}
       </div>
-      <Tabs<Shown>
-        label="Result"
-        tabs={{ conversation: "Conversation", why: "Why", bytes: "Bytes" }}
-        chosen={shown.value}
-        onChoose={(id) => (shown.value = id)}
-      >
+      <Tabs<Shown> label="Result" tabs={{ conversation: "Conversation", why: "Why", bytes: "Bytes" }} {...bound(shown)}>
         {made && !made.ok ? (
           <div class="notice problem" role="alert">
             <p>

@@ -23,7 +23,7 @@ export function SidePane() {
           />
           <Check
             label="Always add all ancestors (the older mode)"
-            checked={settings.value.parentChain}
+            value={settings.value.parentChain}
             onValue={(parentChain) => change({ parentChain })}
           />
           <NumberField

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ContextChain } from "ctxweave/folders";
+import { bound } from "../../ui/bound.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
@@ -92,8 +93,7 @@ function Result() {
         label="Result"
         tabs={{ prompt: "Prompt", chain: "Chain", agents: "Agents", json: "JSON" }}
         counts={{ chain: diagnostics.length }}
-        chosen={tab.value}
-        onChoose={(id) => (tab.value = id)}
+        {...bound(tab)}
       >
         {tab.value === "agents" ? (
           <AgentsPanel />

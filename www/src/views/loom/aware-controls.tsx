@@ -13,7 +13,7 @@ export function AwareControls({ tree }: { tree: LoomTreeData }) {
       <legend>Loom-aware</legend>
       <Check
         label="The agent knows the tree"
-        checked={aware !== undefined}
+        value={aware !== undefined}
         onValue={(checked) => setOrClear("aware", checked ? freshAware(tree) : undefined)}
       />
       {aware && mode === "buffer" ? <p class="hint">For dialogues only: a document is one continuous text.</p> : null}
@@ -39,14 +39,14 @@ function Parts({ aware, tree }: { aware: AwareSettings; tree: LoomTreeData }) {
   return (
     <>
       {PARTS.map(([part, name]) => (
-        <Check key={part} label={name} checked={aware[part]} onValue={(checked) => set({ [part]: checked })} />
+        <Check key={part} label={name} value={aware[part]} onValue={(checked) => set({ [part]: checked })} />
       ))}
       <InputField
         label="Now"
         hint="Reference time for ages; without it headers have no ages."
         placeholder="2026-03-01T12:00:00Z"
         value={aware.now}
-        onText={(now) => set({ now })}
+        onValue={(now) => set({ now })}
       />
       <PinnedNode aware={aware} tree={tree} onPin={(pin) => set({ pin })} />
       {TEXTS.map(([text, name]) => (
@@ -56,7 +56,7 @@ function Parts({ aware, tree }: { aware: AwareSettings; tree: LoomTreeData }) {
           rows={2}
           placeholder="None"
           value={aware[text]}
-          onText={(value) => set({ [text]: value })}
+          onValue={(value) => set({ [text]: value })}
         />
       ))}
       <SmallButton onClick={() => set(sampleMemory(tree))}>Fill with a sample</SmallButton>

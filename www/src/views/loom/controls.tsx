@@ -107,7 +107,7 @@ export function Controls() {
         {buffer ? (
           <Check
             label="System context in the document’s request"
-            checked={now.bufferSystem ?? tree.bufferModeSystemContext ?? false}
+            value={now.bufferSystem ?? tree.bufferModeSystemContext ?? false}
             onValue={(checked) => setOrClear("bufferSystem", checked)}
           />
         ) : null}
@@ -116,7 +116,7 @@ export function Controls() {
           rows={2}
           placeholder="None"
           value={now.systemPrompt ?? ""}
-          onText={(text) => setOrClear("systemPrompt", text)}
+          onValue={(text) => setOrClear("systemPrompt", text)}
         />
         <SelectField<ProviderName | "">
           label="Provider"
@@ -256,7 +256,7 @@ function Marker({ tree }: { tree: LoomTreeData }) {
       }
       {...originOf("truncationMarker", tree)}
       value={show(set ?? tree.preferences?.truncationMarker ?? defaultMarker(mode))}
-      onText={(text) => setPreference("truncationMarker", text.replaceAll("\\n", "\n"))}
+      onValue={(text) => setPreference("truncationMarker", text.replaceAll("\\n", "\n"))}
     />
   );
 }
@@ -288,7 +288,7 @@ function Draft(props: {
       rows={4}
       class="prose"
       value={settings.value[props.name] ?? ""}
-      onText={(text) => setOrClear(props.name, text)}
+      onValue={(text) => setOrClear(props.name, text)}
     />
   );
 }

@@ -1,5 +1,6 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
+import { bound } from "../../ui/bound.js";
 import { optionsOf, Select } from "../../ui/fields.js";
 import { plural } from "../../ui/format.js";
 import { contains, SearchField } from "../../ui/search.js";
@@ -39,7 +40,7 @@ export function NodeList() {
         <label for={whichId} class="visually-hidden">
           Which nodes
         </label>
-        <Select<Which> id={whichId} options={WHICH} value={which.value} onValue={(value) => (which.value = value)} />
+        <Select<Which> id={whichId} options={WHICH} {...bound(which)} />
       </div>
       <p class="hint" role="status">
         {found.value.length === 0

@@ -93,7 +93,7 @@ export function AnnotationPicker() {
             <li key={id}>
               <Check
                 label={describe(tree, id)}
-                checked={annotations.includes(id)}
+                value={annotations.includes(id)}
                 onValue={(checked) =>
                   change({ annotations: checked ? [...annotations, id] : annotations.filter((a) => a !== id) })
                 }

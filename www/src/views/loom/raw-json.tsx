@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { bound } from "../../ui/bound.js";
 import { Check } from "../../ui/fields.js";
 import { plural } from "../../ui/format.js";
 import { JsonText } from "../../ui/json-view.js";
@@ -26,11 +27,7 @@ export function RawJson() {
         text={JSON.stringify(shownRequest, null, 2)}
         copied={() => JSON.stringify(input, null, 2)}
       >
-        <Check
-          label="Unfold tree and media"
-          checked={withTree.value}
-          onValue={(checked) => (withTree.value = checked)}
-        />
+        <Check label="Unfold tree and media" {...bound(withTree)} />
       </JsonText>
       <JsonText
         name="result"

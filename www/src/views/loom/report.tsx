@@ -1,6 +1,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import type { AssemblyReport, NodeReport } from "ctxweave/loom";
 import { useId } from "preact/hooks";
+import { bound } from "../../ui/bound.js";
 import { Facts } from "../../ui/facts.js";
 import { optionsOf, Select } from "../../ui/fields.js";
 import { useFirstOf } from "../../ui/first-of.js";
@@ -76,7 +77,7 @@ function Rows({ rows }: { rows: NodeReport[] }) {
     <>
       <div class="rows-head">
         <label for={filterId}>Show</label>
-        <Select id={filterId} options={options} value={only.value} onValue={(fate) => (only.value = fate)} />
+        <Select id={filterId} options={options} {...bound(only)} />
       </div>
       <Table
         class="rows"

@@ -59,13 +59,13 @@ export function RequestBody() {
             spellcheck={false}
             value={model ?? ""}
             placeholder={FIRST_MODELS[provider]}
-            onText={(text) => setOrClear("model", text.trim())}
+            onValue={(text) => setOrClear("model", text.trim())}
           />
         ) : null}
         {provider === "anthropic" ? (
           <Check
             label="Cache breakpoints"
-            checked={cache ?? false}
+            value={cache ?? false}
             onValue={(checked) => setOrClear("cache", checked || undefined)}
           />
         ) : null}

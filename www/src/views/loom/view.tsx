@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { currentView, linkParams } from "../../shell/route.js";
+import { bound } from "../../ui/bound.js";
 import { narrow } from "../../ui/media.js";
 import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
@@ -59,12 +60,7 @@ function TreePane() {
   const shown = useSignal<"drawing" | "list">("drawing");
   return (
     <section class="pane tree-pane" aria-label="Tree">
-      <Tabs
-        label="Tree"
-        tabs={{ drawing: "Drawing", list: "List" }}
-        chosen={shown.value}
-        onChoose={(id) => (shown.value = id)}
-      >
+      <Tabs label="Tree" tabs={{ drawing: "Drawing", list: "List" }} {...bound(shown)}>
         {shown.value === "drawing" ? <TreeGraph /> : <NodeList />}
       </Tabs>
       <Inspector />
@@ -98,8 +94,7 @@ function ResultPane() {
         label="Result"
         tabs={{ prompt: PROMPTS[made.kind], report: "Report", body: "Request", json: "JSON" }}
         counts={{ report: diagnostics }}
-        chosen={shown.value}
-        onChoose={(id) => (shown.value = id)}
+        {...bound(shown)}
       >
         {shown.value === "body" ? (
           <RequestBody />

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { CtxweaveError, type ContextAssembly, type ContextMatchRequest } from "ctxweave/operators";
+import { bound } from "../../ui/bound.js";
 import { Button } from "../../ui/button.js";
 import { ProblemPanel } from "../../ui/failed.js";
 import { InputField } from "../../ui/fields.js";
@@ -67,13 +68,7 @@ function Inputs() {
   };
   return (
     <section class="stage" aria-label="Inputs">
-      <InputField
-        label="Context of the parent"
-        rows={2}
-        data-input="parent"
-        value={parentContext.value}
-        onText={(text) => (parentContext.value = text)}
-      />
+      <InputField label="Context of the parent" rows={2} data-input="parent" {...bound(parentContext)} />
       {steps.length > 0 ? (
         <details open={accumulation !== "off"}>
           <summary>
@@ -89,7 +84,7 @@ function Inputs() {
                   label={field === "notes" ? "Notes" : "Output"}
                   data-input={`${step}-${field}`}
                   value={saidOf(step)[field]}
-                  onText={(text) => change(step, field, text)}
+                  onValue={(text) => change(step, field, text)}
                 />
               ))}
             </fieldset>
@@ -108,20 +103,8 @@ function Question({ asks }: { asks: ContextMatchRequest }) {
       <pre tabIndex={0} aria-label="Question" data-question>
         {asks.text}
       </pre>
-      <InputField
-        label="Your answer"
-        rows={2}
-        data-input="answer"
-        value={answer.value}
-        onText={(text) => (answer.value = text)}
-      />
-      <InputField
-        label="Your matches, one path per line"
-        rows={2}
-        data-input="matches"
-        value={matches.value}
-        onText={(text) => (matches.value = text)}
-      />
+      <InputField label="Your answer" rows={2} data-input="answer" {...bound(answer)} />
+      <InputField label="Your matches, one path per line" rows={2} data-input="matches" {...bound(matches)} />
       <Button onClick={giveAnswer}>Answer</Button>
     </section>
   );

@@ -1,3 +1,4 @@
+import { bound } from "../../ui/bound.js";
 import { InputField } from "../../ui/fields.js";
 import { Seen, SeenContext } from "./seen.js";
 import { parsed } from "./state.js";
@@ -17,13 +18,7 @@ export function RunPanel() {
         answers each question as in "One step".
       </p>
       {now.task.type === "reduce" ? (
-        <InputField
-          label="Inputs, one per line"
-          rows={3}
-          data-input="inputs"
-          value={inputs.value}
-          onText={(text) => (inputs.value = text)}
-        />
+        <InputField label="Inputs, one per line" rows={3} data-input="inputs" {...bound(inputs)} />
       ) : null}
       <Button onClick={() => void run()}>Run the task</Button>
       {done ? (

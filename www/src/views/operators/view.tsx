@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { writeTask } from "ctxweave/operators";
+import { bound } from "../../ui/bound.js";
 import { Button } from "../../ui/button.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { CopyButton } from "../../ui/copy-button.js";
@@ -44,8 +45,7 @@ export function OperatorsView() {
           <Segmented
             label="Assembly of"
             options={optionsOf({ step: "One step", run: "Whole task" })}
-            value={shown.value}
-            onValue={(value) => (shown.value = value)}
+            {...bound(shown)}
           />
           {shown.value === "step" ? <Assembly /> : <RunPanel />}
         </section>
@@ -66,7 +66,7 @@ function Bar() {
         value={strict.value ? "strict" : "compat"}
         onValue={(value) => (strict.value = value === "strict")}
       />
-      <Check label="Exclusive" checked={exclusive.value} onValue={(checked) => (exclusive.value = checked)} />
+      <Check label="Exclusive" {...bound(exclusive)} />
       <span class="grow" />
       <Button
         disabled={now.kind === "error"}

@@ -1,6 +1,7 @@
 import { useRef } from "preact/hooks";
 import { openDropped, openDroppedText } from "../../shell/dropped.js";
 import { VIEW_LIST } from "../../shell/view-list.js";
+import { bound } from "../../ui/bound.js";
 import { Button } from "../../ui/button.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { Check } from "../../ui/fields.js";
@@ -132,11 +133,7 @@ function Shown() {
           />
           <output>{count(window.value)}</output>
         </label>
-        <Check
-          label="Clear old tool results first"
-          checked={clears.value}
-          onValue={(checked) => (clears.value = checked)}
-        />
+        <Check label="Clear old tool results first" {...bound(clears)} />
       </div>
       <TokenBar shares={[...CHAT_SHARES.map((share) => ({ ...share, tokens: cost[share.id] })), free]}>
         <p class="summary" role="status">

@@ -14,7 +14,7 @@ export function Result() {
   const failed = shown === "cut" ? cut.value : shown === "split" ? pieces.value : undefined;
   return (
     <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Tokens of the text">
-      <Tabs<Shown> label="Result" tabs={TABS} chosen={shown} onChoose={(id) => change({ shown: id })}>
+      <Tabs<Shown> label="Result" tabs={TABS} value={shown} onValue={(id) => change({ shown: id })}>
         <div class="tokens-controls">
           {shown === "tokens" ? <TokensControls /> : shown === "cut" ? <CutControls /> : <SplitControls />}
           <p class="quiet-text" role="status">
@@ -47,7 +47,7 @@ function TokensControls() {
     <>
       <Segmented label="Colours" options={COLOURS} value={colours} onValue={(value) => change({ colours: value })} />
       {colours === "heat" ? <HeatLegend /> : null}
-      <Check label="Numbers" checked={ids} onValue={(value) => change({ ids: value })} />
+      <Check label="Numbers" value={ids} onValue={(value) => change({ ids: value })} />
       {exact ? (
         <CopyButton label="Copy numbers" text={() => JSON.stringify([...exact.ids])} />
       ) : (
@@ -105,7 +105,7 @@ function CutControls() {
         onValue={(value) => change({ side: value })}
       />
       <Boundary />
-      <InputField label="Marker" placeholder="none" value={marker} onText={(text) => change({ marker: text })} />
+      <InputField label="Marker" placeholder="none" value={marker} onValue={(text) => change({ marker: text })} />
       {left?.ok ? <CopyButton label="Copy result" text={() => left.value.text} /> : null}
     </>
   );
@@ -124,7 +124,7 @@ function SplitControls() {
       />
       <NumberField label="Overlap" value={overlap} onValue={(value) => change({ overlap: value })} />
       <Boundary />
-      <Check label="Markdown" checked={markdown} onValue={(value) => change({ markdown: value })} />
+      <Check label="Markdown" value={markdown} onValue={(value) => change({ markdown: value })} />
       {parts?.ok ? (
         <CopyButton
           label="Copy pieces"

@@ -1,5 +1,6 @@
 import { signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { bound } from "../../ui/bound.js";
 import { NumberField, optionsOf, SelectField } from "../../ui/fields.js";
 import { MarkedField } from "../../ui/marked-field.js";
 import { Find, matchesIn } from "../../ui/search.js";
@@ -30,7 +31,7 @@ export function Editor() {
   return (
     <section class="pane edit-pane" aria-label="Files" ref={pane}>
       <Find label="Search the files" query={query} found={matches.length} at={at} onGo={go} />
-      <Tabs<Tab> label="Files" tabs={TABS} chosen={tab.value} onChoose={(id) => (tab.value = id)}>
+      <Tabs<Tab> label="Files" tabs={TABS} {...bound(tab)}>
         {tab.value === "tastes" ? (
           <Tastes markIn={(taste) => markIn("tastes", taste)} />
         ) : tab.value === "limits" ? (

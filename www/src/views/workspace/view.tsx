@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { bound } from "../../ui/bound.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
 import { FolderSource } from "../../ui/folder-source.js";
@@ -78,8 +79,7 @@ function Result() {
         label="Result"
         tabs={{ response: "Response", json: "JSON" }}
         counts={{ response: diagnostics.length }}
-        chosen={tab.value}
-        onChoose={(id) => (tab.value = id)}
+        {...bound(tab)}
       >
         {tab.value === "json" ? (
           <JsonView name="read_context" label="Copy response" value={context} />
