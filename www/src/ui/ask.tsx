@@ -27,9 +27,7 @@ export function AskDialog() {
       <p id="ask-text">{now.text}</p>
       <div class="ask-answers">
         <Button onClick={() => answer(false)}>Keep mine</Button>
-        <Button class="quiet strong" onClick={() => answer(true)}>
-          {now.yes}
-        </Button>
+        <Button label={now.yes} class="quiet strong" onClick={() => answer(true)} />
       </div>
     </dialog>
   );

@@ -24,9 +24,7 @@ export function CopyAsCode({ code }: { code: () => Code | undefined | Promise<Co
   };
   return (
     <>
-      <Button icon="copy" onClick={() => void show()}>
-        Copy as code
-      </Button>
+      <Button label="Copy as code" icon="copy" onClick={() => void show()} />
       {problem.value ? <p role="alert">{problem.value}</p> : null}
       {shown.value ? <CodeDialog code={shown.value} onClose={() => (shown.value = undefined)} /> : null}
     </>
@@ -50,9 +48,12 @@ function CodeDialog({ code, onClose }: { code: Code; onClose: () => void }) {
         <p class="hint row code-files">
           It reads
           {files.map(({ name, content }) => (
-            <SmallButton key={name} data-file-of-code={name} onClick={() => saveFile(name, bytesOf(content))}>
-              Save {name}
-            </SmallButton>
+            <SmallButton
+              label={`Save ${name}`}
+              key={name}
+              data-file-of-code={name}
+              onClick={() => saveFile(name, bytesOf(content))}
+            />
           ))}
         </p>
       ) : null}

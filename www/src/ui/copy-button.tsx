@@ -24,9 +24,7 @@ export function CopyButton({ text, label, icon = "copy" }: { text: () => string;
   };
   return (
     <>
-      <Button icon={said === "Copied" ? "check" : icon} onClick={copy}>
-        {said || label}
-      </Button>
+      <Button label={said || label} icon={said === "Copied" ? "check" : icon} onClick={copy} />
       <span class="visually-hidden" role="status">
         {said}
       </span>

@@ -13,9 +13,10 @@ export function useFirstOf<T>(items: readonly T[], step: number) {
   return {
     shown: items.slice(0, most),
     more: (
-      <SmallButton onClick={() => setMost(most + step)}>
-        Show {count(Math.min(step, left))} more of {count(items.length)}
-      </SmallButton>
+      <SmallButton
+        label={`Show ${count(Math.min(step, left))} more of ${count(items.length)}`}
+        onClick={() => setMost(most + step)}
+      />
     ),
   };
 }

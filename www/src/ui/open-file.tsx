@@ -16,9 +16,7 @@ export function OpenFile(props: {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <Button icon="file" onClick={() => input.current?.click()}>
-        {props.label}
-      </Button>
+      <Button label={props.label} icon="file" onClick={() => input.current?.click()} />
       <input
         ref={input}
         type="file"

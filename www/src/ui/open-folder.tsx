@@ -77,9 +77,7 @@ export function OpenFolder(props: {
   };
   return (
     <>
-      <Button icon="file" onClick={() => void open()}>
-        {props.label}
-      </Button>
+      <Button label={props.label} icon="file" onClick={() => void open()} />
       <input
         ref={(element) => {
           input.current = element;

@@ -39,9 +39,7 @@ export function OwnTools<T>(props: {
     <>
       {own.canUndo.value || own.canRedo.value ? (
         <>
-          <Button icon="reset" disabled={!own.canUndo.value} onClick={back}>
-            Undo
-          </Button>
+          <Button label="Undo" icon="reset" disabled={!own.canUndo.value} onClick={back} />
           {own.canRedo.value ? <Button onClick={forth}>Redo</Button> : null}
         </>
       ) : null}
@@ -53,9 +51,10 @@ export function OwnTools<T>(props: {
         </span>
       ) : null}
       {own.left.value > 0 ? (
-        <Button onClick={() => void own.openLeft().then(props.onUndo)}>
-          Open the document of a closed tab ({own.left.value})
-        </Button>
+        <Button
+          label={`Open the document of a closed tab (${own.left.value})`}
+          onClick={() => void own.openLeft().then(props.onUndo)}
+        />
       ) : null}
       {own.problem.value ? (
         <span class="own-problem" role="alert">
@@ -85,12 +84,11 @@ function CopyLink({ view, own, content }: { view: string; own: boolean; content:
   return (
     <>
       <Button
+        label={said || "Copy link"}
         icon={said.startsWith("Copied") ? "check" : "link"}
         title={own ? "The link contains the open document" : undefined}
         onClick={() => void copy().catch(() => setSaid("Copying was refused"))}
-      >
-        {said || "Copy link"}
-      </Button>
+      />
       <span class="visually-hidden" role="status">
         {said}
       </span>

@@ -79,9 +79,7 @@ function PartPicker({ text, part }: { text: string; part: Signal<number> }) {
   };
   return (
     <div class="text-parts">
-      <SmallButton disabled={part.value === 0} onClick={() => move(part.value - 1)}>
-        Previous
-      </SmallButton>
+      <SmallButton label="Previous" disabled={part.value === 0} onClick={() => move(part.value - 1)} />
       <input
         type="range"
         min={0}
@@ -91,9 +89,7 @@ function PartPicker({ text, part }: { text: string; part: Signal<number> }) {
         aria-valuetext={`Part ${part.value + 1} of ${parts}`}
         onInput={(event) => move(Number(event.currentTarget.value))}
       />
-      <SmallButton disabled={part.value >= parts - 1} onClick={() => move(part.value + 1)}>
-        Next
-      </SmallButton>
+      <SmallButton label="Next" disabled={part.value >= parts - 1} onClick={() => move(part.value + 1)} />
       <output>
         Part {count(part.value + 1)} of {count(parts)}
       </output>

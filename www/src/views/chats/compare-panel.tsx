@@ -41,9 +41,7 @@ export function ComparePanel() {
   return (
     <div class="stack compare">
       <div class="row compare-tools">
-        <Button icon="plus" onClick={pinResult}>
-          Pin this result
-        </Button>
+        <Button label="Pin this result" icon="plus" onClick={pinResult} />
         <p class="hint">
           {many === 0
             ? "Pin it, then change the strategy, the limit, the model, the format or the text to see the differences."

@@ -123,9 +123,10 @@ export function WindowPanel({ now }: { now: Fitted }) {
         })}
       </ol>
       {sorted.length > most.value ? (
-        <Button onClick={() => (most.value += 200)}>
-          Show {count(Math.min(200, sorted.length - most.value))} more of {count(sorted.length)}
-        </Button>
+        <Button
+          label={`Show ${count(Math.min(200, sorted.length - most.value))} more of ${count(sorted.length)}`}
+          onClick={() => (most.value += 200)}
+        />
       ) : null}
       <PriceTable />
     </div>
@@ -229,22 +230,17 @@ function Actions(props: { item: Item; label: string; edit: Edit | undefined; isP
     mark(item.id, kind === (typeof what === "object" ? "shorten" : what) ? undefined : what);
   return (
     <span class="row window-item-actions" role="group" aria-label={label}>
-      <SmallButton aria-pressed={edit === "exclude"} onClick={() => toggle("exclude")}>
-        Exclude
-      </SmallButton>
+      <SmallButton label="Exclude" aria-pressed={edit === "exclude"} onClick={() => toggle("exclude")} />
       {item.kind === "result" ? (
-        <SmallButton aria-pressed={edit === "clear"} onClick={() => toggle("clear")}>
-          Clear
-        </SmallButton>
+        <SmallButton label="Clear" aria-pressed={edit === "clear"} onClick={() => toggle("clear")} />
       ) : null}
       {canShorten ? (
         <SmallButton
+          label="Shorten"
           aria-pressed={shortened !== undefined}
           disabled={shortened === undefined && item.tokens < 20}
           onClick={() => toggle({ shorten: Math.min(SHORT, Math.ceil(item.tokens / 2)) })}
-        >
-          Shorten
-        </SmallButton>
+        />
       ) : null}
       {shortened === undefined ? null : (
         <label class="shorten-to">

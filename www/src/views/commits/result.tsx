@@ -86,9 +86,12 @@ function Resume({ made }: { made: Materialized }) {
         content without the overhead of a request, {plural(made.bytes.length, "byte")}, {made.tier}
       </p>
       <div class="result-tools">
-        <Button icon="file" onClick={() => saveFile(name, made.bytes)} title={`Save as ${name}`}>
-          Save as a file
-        </Button>
+        <Button
+          label="Save as a file"
+          icon="file"
+          onClick={() => saveFile(name, made.bytes)}
+          title={`Save as ${name}`}
+        />
         {isText(made) ? <CopyButton label="Copy" text={() => new TextDecoder().decode(made.bytes)} /> : null}
         <p class="hint resume-where">
           <MessageText text={where} />

@@ -154,9 +154,7 @@ function Chosen() {
           placeholder="your message"
           onInput={(event) => (text.value = event.currentTarget.value)}
         />
-        <Button icon="plus" type="submit" disabled={text.value.trim() === ""}>
-          Fork
-        </Button>
+        <Button label="Fork" icon="plus" type="submit" disabled={text.value.trim() === ""} />
       </form>
       <details>
         <summary>About this commit</summary>

@@ -69,12 +69,11 @@ function Files({ loads }: { loads: readonly Loaded[] }) {
           ...loads.map(({ preset: { name, verified }, chain }) => (
             <th key={name} scope="col" data-agent={name} data-total={chain.totalTokens}>
               <SmallButton
+                label={name}
                 aria-pressed={name === chosenAgent.value}
                 title={verified ? "Reproduces recorded runs" : "From the agent's documentation"}
                 onClick={() => (chosenAgent.value = name)}
-              >
-                {name}
-              </SmallButton>
+              />
               <span class="quiet-text">{tokens(chain.totalTokens)}</span>
             </th>
           )),

@@ -49,12 +49,12 @@ export function Inspector() {
         {fullText(node) || "(blank)"}
       </p>
       <div class="inspector-tools" data-idle={!fixed}>
-        <SmallButton disabled={id === tip.value} onClick={() => pickTip(id)}>
-          Assemble from here
-        </SmallButton>
-        <SmallButton aria-pressed={excluded} onClick={() => toggleExcluded(id)}>
-          {excluded ? "Include again" : "Exclude"}
-        </SmallButton>
+        <SmallButton label="Assemble from here" disabled={id === tip.value} onClick={() => pickTip(id)} />
+        <SmallButton
+          label={excluded ? "Include again" : "Exclude"}
+          aria-pressed={excluded}
+          onClick={() => toggleExcluded(id)}
+        />
       </div>
     </section>
   );

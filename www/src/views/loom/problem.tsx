@@ -82,9 +82,7 @@ function Costs({ costs }: { costs: Cost[] }) {
             </td>
             <td>
               {index.value?.node.has(nodeId) ? (
-                <SmallButton aria-label={`Exclude ${nodeId}`} onClick={() => toggleExcluded(nodeId)}>
-                  Exclude
-                </SmallButton>
+                <SmallButton label="Exclude" aria-label={`Exclude ${nodeId}`} onClick={() => toggleExcluded(nodeId)} />
               ) : null}
             </td>
           </tr>

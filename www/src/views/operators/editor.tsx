@@ -72,12 +72,11 @@ export function Findings() {
           <li key={i} class={`row finding ${severity}`} data-finding={code} data-place={`${line}:${column}`}>
             {line === undefined || column === undefined ? null : (
               <SmallButton
+                label={`${line}:${column}`}
                 class="small place"
                 aria-label={`${line}:${column}, go there`}
                 onClick={() => (jump.value = { line, column })}
-              >
-                {line}:{column}
-              </SmallButton>
+              />
             )}
             <span class="severity">{severity}</span>
             <code>{code}</code>

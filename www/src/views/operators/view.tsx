@@ -69,13 +69,12 @@ function Bar() {
       <Check label="Exclusive" {...bound(exclusive)} />
       <span class="grow" />
       <Button
+        label="Make defaults explicit"
         disabled={now.kind === "error"}
         onClick={() => {
           if (now.kind === "task") own.edit(writeTask(now.task));
         }}
-      >
-        Make defaults explicit
-      </Button>
+      />
       <CopyAsCode code={codeOfOperators} />
       <OwnTools view="operators" own={own} />
       <CopyButton label="Copy XML" text={() => xml.value} />

@@ -89,9 +89,7 @@ function Bring() {
         }}
       />
       <div class="bring-tools">
-        <Button class="quiet strong" onClick={() => open(field.current?.value ?? "")}>
-          Open
-        </Button>
+        <Button label="Open" class="quiet strong" onClick={() => open(field.current?.value ?? "")} />
         <OpenFile label="A file…" id="any-file" about="A file of any kind" />
         <OpenFolder
           label="A folder…"

@@ -54,14 +54,13 @@ export function TokenizerPicker() {
             </select>
             {isMine ? (
               <Button
+                label="Remove"
                 icon="close"
                 onClick={() => {
                   void forgetVocabulary(tokenizer);
                   change({ tokenizer: DEFAULTS.tokenizer });
                 }}
-              >
-                Remove
-              </Button>
+              />
             ) : null}
           </div>
         )}
