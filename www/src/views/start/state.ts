@@ -2,12 +2,10 @@ import { computed, signal } from "@preact/signals";
 import { fitMessages, measureMessages } from "ctxweave/chat";
 import type { FitReport } from "ctxweave/chat";
 import { roleOf, textOf } from "../chats/parts.js";
-import { SAMPLES } from "../chats/samples.js";
+import { AGENT as chat } from "../chats/agent-sample.js";
 
-/** The conversation that is shown: the request of a coding agent after ten turns. */
+/** The sample of Chats that is shown: the request of a coding agent after ten turns. */
 export const SAMPLE = "agent";
-
-const chat = JSON.parse(SAMPLES.find(({ id }) => id === SAMPLE)?.text ?? "[]") as { messages: unknown[] };
 
 /** The model that counts, and whose list price is shown. */
 export const MODEL = "claude-sonnet-5-5";
