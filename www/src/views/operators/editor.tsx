@@ -69,7 +69,7 @@ export function Findings() {
       {list.length === 0 ? <p class="hint">No findings.</p> : null}
       <ol aria-label="Findings">
         {list.map(({ code, severity, message, line, column }, i) => (
-          <li key={i} class={`row finding ${severity}`} data-finding={code} data-place={`${line}:${column}`}>
+          <li key={i} class={`finding ${severity} row`} data-finding={code} data-place={`${line}:${column}`}>
             {line === undefined || column === undefined ? null : (
               <SmallButton
                 label={`${line}:${column}`}
