@@ -1,5 +1,5 @@
 //! The goldens in WebAssembly: every call crosses the boundary as JavaScript makes it, without the npm package around
-//! it. Runs in Node, and in Chromium where `WASM_BINDGEN_USE_BROWSER` is set; `cargo xtask test` does both.
+//! it. `cargo xtask test` runs them in Node and in Chromium, with run.mjs.
 #![cfg(target_arch = "wasm32")]
 
 #[cfg(test)]

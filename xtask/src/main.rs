@@ -26,6 +26,7 @@ mod test_bundlers;
 mod tidy;
 #[cfg(feature = "tiktoken")]
 mod vocab;
+mod wasm_tests;
 mod words;
 
 use std::process::ExitCode;
@@ -36,8 +37,7 @@ use project::Project;
 const USAGE: &str = "\
 cargo xtask <command>
 
-  setup              install everything that the other commands need: wasm target, npm packages, Chromium, pip, PostgreSQL,
-                     wasm-bindgen-test-runner
+  setup              install everything that the other commands need: wasm target, npm packages, Chromium, pip, PostgreSQL
   build              build the wasm modules and the npm package, into pkg/dist
                        --manifest FILE  use another wasm-pack.toml      --out DIR  build the wasm modules only, into DIR
                        --only NAMES     build only these flavors, such as `loom,tokens`; keep the last build of the others

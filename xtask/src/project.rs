@@ -32,11 +32,6 @@ impl Project {
         self.target.join("xtask")
     }
 
-    /// A program that `setup` installed with `cargo install`. Always under target/, so that two target folders share it.
-    pub fn tool(&self, name: &str) -> PathBuf {
-        self.path("target/tools/bin").join(name)
-    }
-
     /// A command that runs in the root.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);

@@ -13,9 +13,6 @@ use crate::stamp::Inputs;
 
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// The program that runs the tests in WebAssembly.
-pub const WASM_TEST_RUNNER: &str = "wasm-bindgen-test-runner";
-
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     args.end()?;
     all(project)
@@ -25,8 +22,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
 pub fn all(project: &Project) -> Result<()> {
     for_checks(project)?;
     npm_packages(project)?;
-    test_programs(project)?;
-    wasm_test_runner(project)
+    test_programs(project)
 }
 
 /// What the checks take: the linters, and what building takes.
@@ -65,17 +61,15 @@ fn wasm_target(project: &Project) -> Result<()> {
     })
 }
 
-/// The browser for the tests, the driver through which wasm-bindgen-test speaks to it, pip, which fetches real files and
-/// tools of the tests, and a database for the stores.
+/// The browser for the tests, pip, which fetches real files and tools of the tests, and a database for the stores.
 pub fn test_programs(project: &Project) -> Result<()> {
     // Two threads may ask; the second one finds what the first one installed.
     static INSTALLING: Mutex<()> = Mutex::new(());
     let _guard = INSTALLING.lock();
     // Debian's programs of PostgreSQL's server are not in `PATH`.
     let postgres = "ls /usr/lib/postgresql/*/bin/postgres || pg_config --bindir";
-    let programs: [(&[&str], _); 4] = [
+    let programs: [(&[&str], _); 3] = [
         (&["chromium"], "chromium"),
-        (&["chromedriver"], "chromium-driver"),
         (&["python3", "-m", "pip"], "python3-pip"),
         (&["sh", "-c", postgres, "sh"], "postgresql"),
     ];
@@ -89,7 +83,7 @@ pub fn test_programs(project: &Project) -> Result<()> {
     }
     let advice = format!("install `{0}` (Debian: `apt-get install {0}`)", missing.join(" "));
     if !works(project.command("apt-get").arg("--version")) || output(project.command("id").arg("-u"))?.trim() != "0" {
-        bail!("the tests need Chromium, ChromeDriver, pip and PostgreSQL: {advice}");
+        bail!("the tests need Chromium, pip and PostgreSQL: {advice}");
     }
     step(&format!("apt-get install {} (a minute or two)", missing.join(" ")));
     let apt = || {
@@ -99,23 +93,6 @@ pub fn test_programs(project: &Project) -> Result<()> {
     };
     process::run(apt().arg("update"))?;
     process::run(apt().args(["install", "--yes", "--no-install-recommends"]).args(missing)).context(advice)
-}
-
-/// What runs the tests in WebAssembly. It must have the version of the crate: the two share a private format.
-pub fn wasm_test_runner(project: &Project) -> Result<()> {
-    let wanted = locked_version(project, "wasm-bindgen")?;
-    let installed = output(project.command(project.tool(WASM_TEST_RUNNER)).arg("--version")).unwrap_or_default();
-    if installed.trim() == format!("{WASM_TEST_RUNNER} {wanted}") {
-        return Ok(());
-    }
-    step(&format!("cargo install {WASM_TEST_RUNNER} {wanted} (two minutes, once)"));
-    let mut cargo = project.cargo();
-    // It runs for seconds: compiling it faster is worth more. It speaks to this machine alone, so it needs no TLS.
-    cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
-    cargo.args(["install", "wasm-bindgen-cli", "--bin", WASM_TEST_RUNNER, "--no-default-features", "--force"]);
-    cargo.args(["--version", &wanted, "--root"]).arg(project.path("target/tools"));
-    cargo.arg("--target-dir").arg(project.path("target/tools-build"));
-    process::run(&mut cargo)
 }
 
 /// The version of a crate in Cargo.lock.
@@ -136,6 +113,9 @@ pub fn locked_version(project: &Project, name: &str) -> Result<String> {
 
 /// Installs the npm packages.
 pub fn npm_packages(project: &Project) -> Result<()> {
+    // Two threads may ask; the second one finds what the first one installed.
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _guard = INSTALLING.lock();
     let mut inputs = Inputs::default();
     for file in
         ["package.json", "package-lock.json", "pkg/package.json", "pkg/tiktoken/package.json", "www/package.json"]

@@ -16,8 +16,8 @@ use crate::Args;
 use crate::count::Count;
 use crate::process::{Terminal, watch, works};
 use crate::project::Project;
-use crate::stamp::{Inputs, files};
-use crate::{build, check, setup, size};
+use crate::stamp::files;
+use crate::{build, check, setup, size, wasm_tests};
 
 /// The suites that need no npm package, in order.
 const CARGO_SUITES: &[&str] = &["native", "doctests", "xtask", "checks", "wasm-node", "wasm-chromium"];
@@ -117,12 +117,15 @@ impl Plan {
             let mut terminal = Terminal::held();
             match name {
                 "checks" => rows.extend(checks(name, |terminal| check::native(project, terminal), &mut terminal)),
+                _ if name.starts_with("wasm") => {
+                    let make =
+                        |terminal: &mut Terminal| wasm_tests::command(project, name == "wasm-chromium", terminal);
+                    rows.push(suite(name, make, &mut terminal));
+                }
                 _ => {
-                    if name.starts_with("wasm") {
-                        setup::test_programs(project)?;
-                        setup::wasm_test_runner(project)?;
-                    }
-                    rows.push(suite(name, cargo_command(project, name)?.envs(self.environment()), &mut terminal));
+                    let mut command = cargo_command(project, name);
+                    command.envs(self.environment());
+                    rows.push(suite(name, |_| Ok(command), &mut terminal));
                 }
             }
             terminal.release();
@@ -182,7 +185,11 @@ impl<'p> PackageSuites<'p> {
             match name {
                 "types" => rows.extend(checks(name, |terminal| check::types(project, terminal), &mut terminal)),
                 "size" => rows.extend(checks(name, |terminal| check_size(project, terminal), &mut terminal)),
-                _ => rows.push(suite(name, node_command(project, name)?.envs(self.plan.environment()), &mut terminal)),
+                _ => {
+                    let mut command = node_command(project, name)?;
+                    command.envs(self.plan.environment());
+                    rows.push(suite(name, |_| Ok(command), &mut terminal));
+                }
             }
             terminal.release();
         }
@@ -221,7 +228,7 @@ fn check_size(project: &Project, terminal: &mut Terminal) -> Vec<&'static str> {
     }
 }
 
-fn cargo_command(project: &Project, name: &str) -> Result<Command> {
+fn cargo_command(project: &Project, name: &str) -> Command {
     let mut cargo = project.cargo();
     // xtask apart: it is built already, and together with it dependencies get other features than in `doctests`.
     let apart = ["--workspace", "--exclude", "xtask"];
@@ -237,24 +244,11 @@ fn cargo_command(project: &Project, name: &str) -> Result<Command> {
         "xtask" => {
             cargo.args(["test", "--bins", "--no-fail-fast"]).args(packages);
         }
-        "doctests" => {
+        _ => {
             cargo.args(["test", "--doc"]).args(packages);
         }
-        _ => {
-            let goldens =
-                Inputs::default().path(&project.path("tests/golden"))?.path(&project.path("examples/trees"))?;
-            cargo.args(["test", "--package", "ctxweave", "--target", "wasm32-unknown-unknown", "--test", "wasm"]);
-            // Goldens run for seconds; the crate would be compiled for minutes.
-            cargo.args(["--config", "profile.dev.package.ctxweave.opt-level=1"]);
-            cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", project.tool(setup::WASM_TEST_RUNNER));
-            cargo.env("WASM_BINDGEN_TEST_TIMEOUT", "300").env("CTXWEAVE_GOLDENS", goldens.hash());
-            if name == "wasm-chromium" {
-                cargo.env("WASM_BINDGEN_USE_BROWSER", "1").env("CHROMEDRIVER", "chromedriver");
-                cargo.env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", project.path("tests/webdriver.json"));
-            }
-        }
     }
-    Ok(cargo)
+    cargo
 }
 
 fn node_command(project: &Project, name: &str) -> Result<Command> {
@@ -279,14 +273,17 @@ fn test_files(folder: &std::path::Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn suite(name: &str, command: &mut Command, terminal: &mut Terminal) -> Row {
+/// Runs the command of a suite, which `make` gives.
+fn suite(name: &str, make: impl FnOnce(&mut Terminal) -> Result<Command>, terminal: &mut Terminal) -> Row {
     terminal.step(name);
     let start = Instant::now();
     let mut count = Count::default();
-    let status = watch(command, |line| {
-        count.read_line(line);
-        terminal.line(line);
-        false
+    let status = make(terminal).and_then(|mut command| {
+        watch(&mut command, |line| {
+            count.read_line(line);
+            terminal.line(line);
+            false
+        })
     });
     let succeeded = match status {
         Ok(status) => status.success(),
