@@ -82,4 +82,4 @@ mod vendor_blocks;
 mod workspace;
 
 /// The root of the repository; the package of these tests is in a folder of it.
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
