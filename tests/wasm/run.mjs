@@ -32,6 +32,8 @@ async function runInChromium() {
   try {
     const page = await browser.newPage();
     page.on("pageerror", (error) => console.error(error));
+    // What a test panicked with.
+    page.on("console", (message) => message.type() === "error" && console.error(message.text()));
     const files = {
       "/": ["text/html", '<!doctype html><pre id="output"></pre>'],
       "/tests.js": ["text/javascript", await readFile(join(folder, "tests.js"))],

@@ -277,7 +277,7 @@ fn every_known_pattern_has_the_pieces_of_the_expressions() {
             let found: Vec<&str> = vocabulary.split(text).collect();
             assert_eq!(found, pieces(&tiny.stages, text), "{stages:?}");
         };
-        for _ in 0..700 {
+        for _ in 0..crate::generate::cases(700) {
             for kind in 0..generate::KINDS.len() {
                 compare(&generate::text(kind, &mut random, &["the".to_owned(), "\u{301}\u{200b}".to_owned()], &REAL));
             }
