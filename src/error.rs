@@ -146,6 +146,7 @@ codes! {
         CommitCycle = "commit_cycle", "The parents of imported commits form a cycle; no chain through it can be used.";
         CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of a ctxweave id but does not match its fields; the record was changed.";
         CompactionLeftOut = "compaction_left_out", "A compaction or snapshot at the beginning of a chain was left out, since all deltas from the root were requested; the messages before it are missing.";
+        ContentLeftOut = "content_left_out", "A part, an item or a message has a type or a role that the result has no place for; it was left out. The message names and counts it.";
         ContextFileMissing = "context_file_missing", "A selected folder has neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
         ContextNearLimit = "context_near_limit", "A context is over `warnTokens`; nothing was done about it.";
         DigestMismatch = "digest_mismatch", "The records before a digest do not match it: some were altered, added or lost. They were imported.";
@@ -156,6 +157,7 @@ codes! {
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
         EmptyText = "empty_text", "A text is empty, which the provider rejects; it was left out. `path` names its message.";
         ExclusiveConflict = "exclusive_conflict", "With `exclusive`, a task cannot both inherit and have fresh context.";
+        FieldLeftOut = "field_left_out", "A field of a message, a part or a call has no place in the result; it was left out. The message names and counts it.";
         FileUnreadable = "file_unreadable", "The host could not read a file; it counts as empty.";
         ForeignCommitIds = "foreign_commit_ids", "Imported records have ids of another origin, which cannot be checked against their fields.";
         FormatWithoutAccumulation = "format_without_accumulation", "`accumulation_format` has no effect without accumulation.";
@@ -230,7 +232,7 @@ codes! {
         TypeMissing = "type_missing", "A task has no type; it is atomic.";
         UnknownFormat = "unknown_format", "A blob has an unknown format and was returned unchanged, with a description; or the requested format cannot be written, and the result is Markdown.";
         UnknownOption = "unknown_option", "The name of an option is unknown; it was ignored. The message names the nearest known one.";
-        UnknownRecord = "unknown_record", "Records or blocks of an unknown kind; they were not read, but joined bytes keep them.";
+        UnknownRecord = "unknown_record", "Records of an unknown kind, or damaged ones; they were not read, but joined bytes keep them.";
         UnknownSetting = "unknown_setting", "A `<context_management>` holds an element that is not a setting; it was kept and ignored.";
         UnknownType = "unknown_type", "A task has an unknown type; it was kept, without defaults.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they count as versions of one node.";

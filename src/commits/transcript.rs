@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use crate::content::{Block, Vendor, VendorBlock};
+use crate::content::{Block, Vendor, VendorBlock, times};
 pub use crate::content::{Role, Turn};
 pub(crate) use crate::content::{arguments_object, parse_arguments};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::SortedMap;
 use crate::tokens::Counter;
-use crate::vendors::blocks::{FIELDS_OF_SESSIONS, Unknown, each_unheld};
+use crate::vendors::blocks::Unknown;
 pub(crate) use crate::vendors::blocks::{flag, list, object, objects, owned, text};
-use crate::vendors::part::{Fields as _, Part};
+use crate::vendors::left_out::{self, LeftOut};
 use crate::vendors::signature::ReasoningSignature;
 
 /// A conversation: its turns, oldest first.
@@ -117,13 +117,10 @@ impl ConversionReport {
         findings.into_iter().for_each(|finding| self.push(finding));
     }
 
-    /// Counts a record or block of an unknown kind.
+    /// Counts a record of an unknown kind, or a damaged one.
     pub(crate) fn unknown(&mut self, kind: &str) {
+        let kind = kind.chars().take(MAX_NAME).collect();
         self.count(DiagnosticCode::UnknownRecord, kind);
-    }
-
-    fn unknown_field(&mut self, name: &str) {
-        self.unknown(&format!("field {name}"));
     }
 
     /// Reports lines that are out of order, given their number and what is wrong with them.
@@ -154,18 +151,17 @@ impl ConversionReport {
 
     /// Counts a block of another vendor's, and returns the text that replaces it, if any.
     pub(crate) fn replacement<'b>(&mut self, block: &'b VendorBlock<'_>) -> Option<&'b str> {
-        let (text, what) = block.replacement();
-        self.inexpressible(&what);
+        let (text, lost) = block.replacement();
+        self.left_out(lost);
         text
     }
 
     /// Counts content that the target format cannot hold.
-    pub(crate) fn inexpressible(&mut self, what: &str) {
-        self.count(DiagnosticCode::NotExpressible, what);
+    pub(crate) fn inexpressible(&mut self, what: &'static str) {
+        self.left_out(LeftOut::Described(what));
     }
 
-    fn count(&mut self, code: DiagnosticCode, kind: &str) {
-        let kind: String = kind.chars().take(MAX_NAME).collect();
+    fn count(&mut self, code: DiagnosticCode, kind: String) {
         let key = (code, if self.kinds.len() < MAX_KINDS { kind } else { "others".to_owned() });
         let count = self.kinds.or_default(key);
         *count = count.saturating_add(1);
@@ -184,14 +180,14 @@ impl ConversionReport {
     pub(crate) fn finish(self) -> Vec<Diagnostic> {
         let mut all = self.findings;
         for ((code, kind), count) in self.kinds {
-            let things = if count == 1 { "time" } else { "times" };
             let message = match code {
                 DiagnosticCode::UnknownRecord => {
-                    format!("`{kind}`, {count} {things}: unknown, so not read as conversation")
+                    [&times(&format!("`{kind}`"), count), ": unknown, so not read as conversation"].concat()
                 }
-                _ => format!("{kind}, {count} {things}: the target format cannot hold it"),
+                _ => left_out::message(code, &times(&kind, count), ": the target format cannot hold it"),
             };
-            let severity = if code == DiagnosticCode::UnknownRecord { Severity::Info } else { Severity::Warning };
+            let is_info = matches!(code, DiagnosticCode::UnknownRecord | DiagnosticCode::FieldLeftOut);
+            let severity = if is_info { Severity::Info } else { Severity::Warning };
             all.push(within(&self.place, Diagnostic::new(code, severity, message)));
         }
         all
@@ -203,13 +199,8 @@ impl Unknown for ConversionReport {
         Self::unknown(self, kind);
     }
 
-    fn unknown_fields(&mut self, object: &Map<String, Value>, known: &[&str]) {
-        object.each_unknown(known, &mut |name, _| self.unknown_field(name));
-    }
-
-    fn unheld_fields(&mut self, part: &Map<String, Value>, class: &Part<&Value>) {
-        let of_call = if matches!(class, Part::Result { .. }) { "name" } else { "" };
-        each_unheld(part, class, &[FIELDS_OF_SESSIONS, of_call], &mut |name, _| self.unknown_field(name));
+    fn left_out(&mut self, what: LeftOut<'_>) {
+        self.count(what.code(), what.name().into_owned());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::Severity;
+use crate::error::{DiagnosticCode, Severity};
 
 /// Kinds counted separately; further ones count as the last.
 const MAX_KINDS: usize = 50;
@@ -16,6 +16,8 @@ pub(crate) struct Counted(Vec<Count>);
 pub(crate) struct Count {
     /// The name of the kind.
     pub what: Cow<'static, str>,
+    /// The code of its diagnostic.
+    pub code: DiagnosticCode,
     /// The severity of its diagnostic.
     pub severity: Severity,
     /// The first place.
@@ -25,14 +27,14 @@ pub(crate) struct Count {
 
 impl Counted {
     /// Counts one occurrence.
-    pub(crate) fn add(&mut self, what: Cow<'static, str>, severity: Severity, place: usize) {
+    pub(crate) fn add(&mut self, code: DiagnosticCode, what: Cow<'static, str>, severity: Severity, place: usize) {
         let is_full = self.0.len() >= MAX_KINDS;
         match self.0.iter_mut().find(|known| known.what == what) {
             Some(known) => known.count = known.count.saturating_add(1),
             None if is_full => {
                 self.0.last_mut().into_iter().for_each(|last| last.count = last.count.saturating_add(1));
             }
-            None => self.0.push(Count { what, severity, place, count: 1 }),
+            None => self.0.push(Count { what, code, severity, place, count: 1 }),
         }
     }
 
@@ -45,7 +47,12 @@ impl Counted {
 impl Count {
     /// The kind and its count, as diagnostics begin.
     pub(crate) fn times(&self) -> String {
-        let times = if self.count == 1 { "time" } else { "times" };
-        format!("{}, {} {times}", self.what, self.count)
+        times(&self.what, self.count)
     }
+}
+
+/// A kind and its count, as diagnostics begin.
+pub(crate) fn times(what: &str, count: u32) -> String {
+    let times = if count == 1 { "time" } else { "times" };
+    format!("{what}, {count} {times}")
 }

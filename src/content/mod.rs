@@ -15,7 +15,7 @@ mod write;
 pub(crate) use block::arguments_text;
 pub(crate) use block::data_url;
 pub use block::{Audio, Block, Image, Media};
-pub(crate) use counted::Counted;
+pub(crate) use counted::{Counted, times};
 pub(crate) use read::{ContentReader, TextOwnership, own};
 pub(crate) use turn::arguments_object;
 pub(crate) use turn::parse_arguments;

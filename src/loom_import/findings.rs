@@ -2,6 +2,7 @@
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::vendors::blocks::Unknown;
+use crate::vendors::left_out::LeftOut;
 
 /// Kinds counted separately; further ones count as others. Further findings about single nodes are only counted.
 const MAX_FINDING_KINDS: usize = 100;
@@ -109,5 +110,12 @@ impl Findings {
 impl Unknown for Findings {
     fn unknown(&mut self, kind: &str) {
         self.unsupported(&format!("`{}`", kind.chars().take(60).collect::<String>()), None);
+    }
+
+    fn left_out(&mut self, what: LeftOut<'_>) {
+        // The fields of blocks are not compared with the file.
+        if !matches!(what, LeftOut::Field(_)) {
+            self.unsupported(&what.name(), None);
+        }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::content::{Block, Media, Role, arguments_object};
 use crate::vendors::blocks::{Unknown, flag, image_at, image_url, lacking, list, object, objects, owned, text};
+use crate::vendors::left_out::{LeftOut, Lost};
 use crate::vendors::signature::ReasoningSignature;
 
 /// The media types of images that a step can hold.
@@ -22,7 +23,7 @@ pub(crate) fn read_step(step: &Map<String, Value>, notes: &mut dyn Unknown) -> V
         "user" => Role::User,
         "agent" => Role::Assistant,
         other => {
-            notes.unknown(&format!("source {other}"));
+            notes.left_out(LeftOut::Role(other));
             return Vec::new();
         }
     };
@@ -92,7 +93,7 @@ fn read_content(content: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block<'
                 blocks.push(Block::Image(Box::new(image)));
             }
             (kind, path) => {
-                notes.unknown(&format!("part {kind}"));
+                notes.left_out(LeftOut::Type(kind));
                 blocks.extend(path.map(|path| Block::text(format!("[{kind}: {path}]"))));
             }
         }
@@ -153,7 +154,7 @@ impl<'b> Step<'b> {
     }
 
     /// The fields of the step that hold its content.
-    pub(crate) fn write(&self, role: Role, summary: bool, lost: &mut dyn FnMut(&str)) -> Map<String, Value> {
+    pub(crate) fn write(&self, role: Role, summary: bool, lost: Lost<'_>) -> Map<String, Value> {
         let source = match role {
             Role::Assistant => "agent",
             Role::System | Role::Developer => "system",
@@ -189,7 +190,7 @@ impl<'b> Step<'b> {
     }
 
     /// A result; that of a call in another step has its id in `extra`.
-    fn write_result(&self, result: &Block<'_>, lost: &mut dyn FnMut(&str)) -> Option<Value> {
+    fn write_result(&self, result: &Block<'_>, lost: Lost<'_>) -> Option<Value> {
         let Block::ToolResult { tool_call_id, content, is_error, .. } = result else { return None };
         let mut fields = Map::new();
         let mut extra = Map::new();
@@ -220,7 +221,7 @@ fn write_call(call: &Block<'_>) -> Option<Value> {
 }
 
 /// A text alone as a string, other content as parts.
-fn write_content(blocks: &[&Block<'_>], lost: &mut dyn FnMut(&str)) -> Value {
+fn write_content(blocks: &[&Block<'_>], lost: Lost<'_>) -> Value {
     match blocks {
         [] => "".into(),
         [Block::Text(text)] => text.as_ref().into(),
@@ -228,13 +229,13 @@ fn write_content(blocks: &[&Block<'_>], lost: &mut dyn FnMut(&str)) -> Value {
     }
 }
 
-fn write_part(block: &Block<'_>, lost: &mut dyn FnMut(&str)) -> Option<Value> {
+fn write_part(block: &Block<'_>, lost: Lost<'_>) -> Option<Value> {
     let text = match block {
         Block::Text(text) => text.to_string(),
         Block::Image(image) if matches!(&image.media, Some(Media::Data(_) | Media::Url(_))) => {
             let is_known = IMAGES.contains(&image.mime_type.as_ref());
             if !is_known {
-                lost("the media type of an image, written as image/png");
+                lost(LeftOut::Described("the media type of an image, written as image/png"));
             }
             let media_type = if is_known { &image.mime_type } else { "image/png" };
             let source = json!({ "media_type": media_type, "path": image_url(image) });
@@ -242,11 +243,11 @@ fn write_part(block: &Block<'_>, lost: &mut dyn FnMut(&str)) -> Option<Value> {
         }
         Block::Vendor(block) => {
             let (text, what) = block.replacement();
-            lost(&what);
+            lost(what);
             text?.to_owned()
         }
         Block::Audio(audio) => {
-            lost("a recording, written as its description");
+            lost(LeftOut::Described("a recording, written as its description"));
             format!("[audio: {}]", audio.mime_type)
         }
         _ => return None,

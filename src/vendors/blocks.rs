@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+use super::left_out::LeftOut;
 use super::part::{Fields as _, Part, SignatureForm};
 use super::signature::ReasoningSignature;
 use super::{anthropic, generic, openai_chat};
@@ -15,45 +16,42 @@ use crate::content::{Block, Image, Media, Vendor, data_url, parse_arguments};
 
 /// Counts unknown content.
 pub(crate) trait Unknown {
-    /// Counts one more of an unknown kind.
+    /// Counts one more of an unknown kind: damaged content, or known content in another form.
     fn unknown(&mut self, kind: &str);
 
-    /// Counts the fields of an object that are not among the known ones, lists of words. Replies do so themselves.
-    fn unknown_fields(&mut self, _object: &Map<String, Value>, _known: &[&str]) {}
+    /// Counts a field or content that the result has no place for.
+    fn left_out(&mut self, what: LeftOut<'_>);
 
-    /// Counts the fields of a part that its block does not hold. Replies do so themselves.
-    fn unheld_fields(&mut self, _part: &Map<String, Value>, _class: &Part<&Value>) {}
+    /// Counts the fields of an object that are neither empty nor among the known ones, lists of words.
+    fn unknown_fields(&mut self, object: &Map<String, Value>, known: &[&str]) {
+        object.each_unknown(known, &mut |name, _| self.left_out(LeftOut::Field(name)));
+    }
+
+    /// Counts the fields of a part that its block does not hold.
+    fn unheld_fields(&mut self, part: &Map<String, Value>, class: &Part<&Value>) {
+        let of_result = if matches!(class, Part::Result { .. }) { "name" } else { "" };
+        part.each_unknown(&[FIELDS_OF_PARTS, of_result], &mut |name, _| {
+            if !class.holds(name) {
+                self.left_out(LeftOut::Field(name));
+            }
+        });
+    }
 }
 
-/// The fields of the blocks of sessions that have no content, or that the reader of the format reads.
-pub(crate) const FIELDS_OF_SESSIONS: &str = "index type id server thoughtSignature";
+/// The fields of parts that have no content, or that the reader of the format reads.
+const FIELDS_OF_PARTS: &str = "index type id server thoughtSignature";
 
 /// The fields of the source of an image. `detail` asks for a resolution.
 const FIELDS_OF_SOURCES: &str = "type media_type mimeType data url file_id detail";
 
 /// The fields of an image that hold it, a list of words; `None` for a part of another type.
-pub(crate) fn image_fields(part: &Map<String, Value>, kind: &str) -> Option<&'static str> {
+fn image_fields(part: &Map<String, Value>, kind: &str) -> Option<&'static str> {
     match kind {
         "image" if part.contains_key("source") => Some("source"),
         "image" => Some("data url mimeType media_type"),
         "image_url" | "input_image" => Some("image_url"),
         _ => None,
     }
-}
-
-/// Visits the fields of a part that its block does not hold. `known` are fields without content, and those that the
-/// reader of the format reads, a list of words.
-pub(crate) fn each_unheld(
-    part: &Map<String, Value>,
-    class: &Part<&Value>,
-    known: &[&str],
-    each: &mut dyn FnMut(&str, &Value),
-) {
-    part.each_unknown(known, &mut |name, value| {
-        if !class.holds(name) {
-            each(name, value);
-        }
-    });
 }
 
 /// Reads the content of a message, and reports if it is missing.
@@ -104,7 +102,7 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
         return classified(class, kind, notes);
     }
     if let Some(known) = image_fields(map, kind) {
-        notes.unknown_fields(map, &[known, FIELDS_OF_SESSIONS, "detail"]);
+        notes.unknown_fields(map, &[known, FIELDS_OF_PARTS, "detail"]);
         let sources = ["source", "image_url"].into_iter().filter_map(|name| object(map, name));
         sources.for_each(|source| notes.unknown_fields(source, &[FIELDS_OF_SOURCES]));
     }
@@ -135,7 +133,7 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
 }
 
 /// Classifies a block of any vendor's.
-pub(crate) fn part_of<'m>(map: &'m Map<String, Value>, kind: &str) -> Part<&'m Value> {
+fn part_of<'m>(map: &'m Map<String, Value>, kind: &str) -> Part<&'m Value> {
     let Ok(part) = generic::part::read(map, kind);
     let Part::Other = part else { return part };
     let Ok(part) = anthropic::part::read(map, kind);
@@ -202,7 +200,7 @@ fn read_vendor_block(
     }
     let vendor = OF_ANTHROPIC.contains(&kind).then_some(Vendor::Anthropic).or(vendor.filter(|_| !kind.is_empty()));
     if vendor.is_none() {
-        notes.unknown(&format!("block {kind}"));
+        notes.left_out(LeftOut::Type(kind));
     }
     vendor.map(|vendor| Block::vendor(vendor, block.clone()))
 }
@@ -218,7 +216,7 @@ pub(crate) fn only_shown(blocks: Vec<Block<'static>>, notes: &mut dyn Unknown) -
     let shown = |block: &Block| match block {
         Block::Text(_) | Block::Image(_) => true,
         Block::Vendor(block) => {
-            notes.unknown(&format!("block {}", block.name()));
+            notes.left_out(LeftOut::Type(block.name()));
             false
         }
         _ => {

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::content::{Block, Role};
 use crate::vendors::blocks::{Unknown, list, object, read_said, text};
+use crate::vendors::left_out::LeftOut;
 
 /// The fields of messages. Those of Roo Code after `metrics` link summaries and truncations to the messages they replace.
 const FIELDS: &str = "role content id ts model modelInfo metrics isSummary condenseId condenseParent \
@@ -19,7 +20,7 @@ pub(crate) fn read_message(
         "assistant" => Role::Assistant,
         "system" => Role::System,
         other => {
-            notes.unknown(&format!("role {other}"));
+            notes.left_out(LeftOut::Role(other));
             return None;
         }
     };

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::content::{Block, Role};
 use crate::vendors::blocks::{Unknown, arguments, list, object, objects, owned, read_said, text};
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::signature::ReasoningSignature;
 
 /// The fields of messages.
@@ -60,7 +61,7 @@ pub(crate) fn read_item(item: &Map<String, Value>, notes: &mut dyn Unknown) -> V
             vec![(Role::User, vec![Block::ToolResult { tool_call_id: id, content, is_error: None, server: false }])]
         }
         other => {
-            notes.unknown(&format!("role {other}"));
+            notes.left_out(LeftOut::Role(other));
             Vec::new()
         }
     }

@@ -24,6 +24,7 @@ pub(crate) mod gemini_interactions;
 mod gemini_shared;
 pub(crate) mod generic;
 pub(crate) mod langchain;
+pub(crate) mod left_out;
 pub(crate) mod media;
 pub(crate) mod message;
 pub(crate) mod message_hash;

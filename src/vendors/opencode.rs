@@ -8,6 +8,7 @@ use crate::content::{Block, Role};
 use crate::json::Document;
 use crate::vendors::ai_sdk::fields;
 use crate::vendors::blocks::{Unknown, flag, image_at, lacking, list, object, objects, owned, text};
+use crate::vendors::left_out::LeftOut;
 
 /// What OpenCode sends for parts that are not texts.
 const COMPACT: &str = "What did we do so far?";
@@ -47,7 +48,7 @@ pub(crate) fn read_message(
             vec![(Role::Assistant, said), (Role::User, results)]
         }
         other => {
-            notes.unknown(&format!("role {other}"));
+            notes.left_out(LeftOut::Role(other));
             Vec::new()
         }
     }
@@ -93,7 +94,7 @@ fn read_said(part: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block
         "file" => read_file(part, notes),
         "step-start" | "step-finish" | "patch" | "snapshot" | "agent" | "retry" => None,
         other => {
-            notes.unknown(&format!("part {other}"));
+            notes.left_out(LeftOut::Type(other));
             None
         }
     }

@@ -8,6 +8,7 @@ use crate::content::{Block, Media, Role, arguments_object};
 use crate::json::Value as Parsed;
 use crate::vendors::blocks::{Unknown, arguments, flag, image, list, objects, owned, text};
 use crate::vendors::fields::has_any;
+use crate::vendors::left_out::{LeftOut, Lost};
 
 /// The fields of the parts that are read.
 const PART_FIELDS: &str = "type content signature id name arguments server_tool_call response result \
@@ -23,7 +24,7 @@ pub(crate) fn read_message(
         "user" | "tool" => Role::User,
         "assistant" => Role::Assistant,
         other => {
-            notes.unknown(&format!("role {other}"));
+            notes.left_out(LeftOut::Role(other));
             return None;
         }
     };
@@ -78,7 +79,7 @@ fn read_part(part: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block
     if found.is_some() {
         notes.unknown_fields(part, &[PART_FIELDS]);
     } else {
-        notes.unknown(&format!("part {kind}"));
+        notes.left_out(LeftOut::Type(kind));
     }
     found
 }
@@ -94,7 +95,7 @@ fn read_response(response: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block
 }
 
 /// A turn as messages: one of the author, and one of the tool with the results.
-pub(crate) fn write_messages(role: Role, blocks: &[Block<'_>], lost: &mut dyn FnMut(&str)) -> Vec<Map<String, Value>> {
+pub(crate) fn write_messages(role: Role, blocks: &[Block<'_>], lost: Lost<'_>) -> Vec<Map<String, Value>> {
     let name = |block: &Block<'_>| match block {
         Block::ToolResult { server: false, .. } => "tool",
         _ if role == Role::Assistant => "assistant",
@@ -115,16 +116,16 @@ pub(crate) fn write_messages(role: Role, blocks: &[Block<'_>], lost: &mut dyn Fn
     messages.into_iter().map(message).collect()
 }
 
-fn write_part(block: &Block<'_>, lost: &mut dyn FnMut(&str)) -> Option<Value> {
+fn write_part(block: &Block<'_>, lost: Lost<'_>) -> Option<Value> {
     Some(match block {
         Block::Text(text) => json!({ "type": "text", "content": text }),
         Block::Reasoning { redacted: true, .. } => {
-            lost("encrypted reasoning, left out");
+            lost(LeftOut::Described("encrypted reasoning, left out"));
             return None;
         }
         Block::Reasoning { text, signature, .. } => {
             if signature.is_some() {
-                lost("the signature of reasoning");
+                lost(LeftOut::Described("the signature of reasoning"));
             }
             json!({ "type": "reasoning", "content": text })
         }
@@ -162,12 +163,12 @@ fn write_part(block: &Block<'_>, lost: &mut dyn FnMut(&str)) -> Option<Value> {
             None => return None,
         },
         Block::Audio(audio) => {
-            lost("a recording, written as its description");
+            lost(LeftOut::Described("a recording, written as its description"));
             json!({ "type": "text", "content": format!("[audio: {}]", audio.mime_type) })
         }
         Block::Vendor(vendor_block) => {
             let (text, what) = vendor_block.replacement();
-            lost(&what);
+            lost(what);
             json!({ "type": "text", "content": text? })
         }
     })

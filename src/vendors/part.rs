@@ -13,19 +13,6 @@ use crate::json::{Object, Value};
 /// The type of a call's caller if that is the model itself, and no program: such a field counts as empty.
 const DIRECT: &str = "direct";
 
-/// Maximal bytes of a name in a diagnostic.
-const MAX_NAME_BYTES: usize = 60;
-
-/// A name from a message, truncated for a diagnostic.
-pub(crate) fn shown_name(name: &str) -> &str {
-    name.get(..name.floor_char_boundary(MAX_NAME_BYTES)).unwrap_or_default()
-}
-
-/// An unknown field, as diagnostics name it.
-pub(crate) fn unknown_field(name: &str) -> String {
-    ["the field `", shown_name(name), "`"].concat()
-}
-
 /// Whether a list of words contains a word.
 pub(crate) fn is_one_of(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::content::{Block, Media, Role, arguments_object};
 use crate::vendors::blocks::{Unknown, flag, lacking, only_shown, owned, read_content, read_said, text};
 use crate::vendors::gemini::blocks::push_signature;
+use crate::vendors::left_out::{LeftOut, Lost};
 use crate::vendors::signature::ReasoningSignature;
 
 /// The fields of messages. `details` and `display` are for the screen.
@@ -38,7 +39,7 @@ pub(crate) fn read_message(
         "bashExecution" => (Role::User, vec![Block::text(bash_text(message))]),
         "branchSummary" => (Role::User, vec![Block::text(branch_summary(text(message, "summary")?))]),
         other => {
-            notes.unknown(&format!("role {other}"));
+            notes.left_out(LeftOut::Role(other));
             return None;
         }
     })
@@ -121,9 +122,6 @@ fn read_thinking(block: &Map<String, Value>, api: &str, notes: &mut dyn Unknown)
     let text = if redacted { Cow::default() } else { thought };
     Some(Block::Reasoning { text, signature, redacted })
 }
-
-/// What pi has no place for.
-pub(crate) type Lost<'n> = &'n mut dyn FnMut(&str);
 
 /// The parts of a turn as messages of pi: one of the author, and one for each result. `name_of` is the tool of a call.
 pub(crate) fn write_messages<'n>(
@@ -235,7 +233,7 @@ fn write_block(block: &Block<'_>, signature: Option<String>, lost: Lost<'_>) -> 
         }
         Block::ToolCall { id, name, arguments, server } => {
             if *server {
-                lost("the mark of a call that the vendor answered");
+                lost(LeftOut::Described("the mark of a call that the vendor answered"));
             }
             let arguments = arguments_object(*arguments.clone());
             let mut call = json!({ "type": "toolCall", "id": id, "name": name, "arguments": arguments });
@@ -247,17 +245,17 @@ fn write_block(block: &Block<'_>, signature: Option<String>, lost: Lost<'_>) -> 
         Block::Image(image) => match &image.media {
             Some(Media::Data(data)) => json!({ "type": "image", "data": data, "mimeType": image.mime_type }),
             _ => {
-                lost("an image at an address, written as a text");
+                lost(LeftOut::Described("an image at an address, written as a text"));
                 json!({ "type": "text", "text": format!("[image: {}]", crate::vendors::blocks::image_url(image)) })
             }
         },
         Block::Audio(audio) => {
-            lost("a recording, written as its description");
+            lost(LeftOut::Described("a recording, written as its description"));
             json!({ "type": "text", "text": format!("[audio: {}]", audio.mime_type) })
         }
         Block::Vendor(vendor_block) => {
             let (text, what) = vendor_block.replacement();
-            lost(&what);
+            lost(what);
             json!({ "type": "text", "text": text? })
         }
         Block::ToolResult { .. } => return None,

@@ -8,9 +8,7 @@ use crate::content::{Vendor, VendorBlock};
 use crate::json;
 use crate::text::is_blank;
 use crate::vendors::format::Format;
-
-/// Characters of the name of a block in a diagnostic.
-const MAX_NAME: usize = 40;
+use crate::vendors::left_out::LeftOut;
 
 /// Whether a block or an item of this type is a compaction.
 pub(crate) fn is_compaction_type(kind: &str) -> bool {
@@ -120,20 +118,18 @@ impl VendorBlock<'_> {
         }
     }
 
-    /// The text that replaces it where vendor blocks are not supported, the summary of a compaction, and the content to
+    /// The text that replaces it where vendor blocks are not supported, the summary of a compaction, and the loss to
     /// report.
-    pub(crate) fn replacement(&self) -> (Option<&str>, Cow<'static, str>) {
-        match self.summary() {
-            Some(summary) => (Some(summary), Cow::Borrowed("a compaction, written as the text of its summary")),
-            None if self.phase().is_some() => (None, Cow::Borrowed("the phase of a message")),
+    pub(crate) fn replacement(&self) -> (Option<&str>, LeftOut<'_>) {
+        let lost = match self.summary() {
+            Some(_) => LeftOut::Described("a compaction, written as the text of its summary"),
+            None if self.phase().is_some() => LeftOut::Described("the phase of a message"),
             None if self.is_compaction() => {
-                (None, Cow::Borrowed("an encrypted compaction, with the messages that it replaces"))
+                LeftOut::Described("an encrypted compaction, with the messages that it replaces")
             }
-            None => {
-                let name: String = self.name().chars().take(MAX_NAME).collect();
-                (None, Cow::Owned(format!("a part `{name}`")))
-            }
-        }
+            None => LeftOut::Type(self.name()),
+        };
+        (self.summary(), lost)
     }
 
     /// Its counted text: the summary of a compaction, or the JSON of another block.

@@ -51,6 +51,7 @@ mod graphemes;
 mod growing_sessions;
 mod identify;
 mod imports;
+mod left_out;
 mod loom_import;
 mod model;
 mod models;

@@ -159,13 +159,17 @@ fn an_unknown_field_is_reported_alike_by_conversions_and_answers() {
             let reported = with_text(&converted.unwrap(), "hint");
             assert_eq!(
                 reported,
-                ["the field `hint`, 1 time: the target format cannot hold it"],
+                ["the field `hint`, 1 time: left out, since the result has no place for it"],
                 "{format} to {target}"
             );
         }
         if let Some(response) = response {
             let reported = with_text(&answer(format, &response), "hint");
-            assert_eq!(reported, ["the field `hint` that a node cannot hold, 1 time"], "{format}");
+            assert_eq!(
+                reported,
+                ["the field `hint`, 1 time: left out, since the result has no place for it"],
+                "{format}"
+            );
         }
     }
 }
@@ -195,7 +199,7 @@ fn an_unknown_part_is_kept_for_its_vendor_and_reported_for_others() {
         let converted = call("convertMessages", &[messages.clone(), json!({ "from": format, "to": "openai" })], None);
         let reported = with_text(&converted.unwrap(), name);
         if format != "openai" {
-            let expected = format!("a part `{name}`, 1 time: the target format cannot hold it");
+            let expected = format!("content of type `{name}`, 1 time: left out, since the result has no place for it");
             assert_eq!(reported, [expected], "{format}");
         }
         if let Some(response) = response.filter(|_| format != "openai") {
@@ -212,7 +216,7 @@ fn an_unknown_part_is_kept_for_its_vendor_and_reported_for_others() {
             if session_format == "generic-v1" {
                 assert_eq!(
                     with_text(&tree, name),
-                    [format!("`block {name}`, 1 time: unknown, so not read as conversation")]
+                    [format!("content of type `{name}`, 1 time: left out, since the result has no place for it")]
                 );
             } else {
                 assert_eq!(kept.iter().map(|block| &block["value"]).collect::<Vec<_>>(), [&part], "{tree}");

@@ -1215,11 +1215,11 @@ fn unknown_fields_of_content_are_reported() {
         let (_, found) = read(format, &file, false);
         let expected: Vec<String> = expected
             .iter()
-            .map(|name| format!("`field {name}`, 1 time: unknown, so not read as conversation"))
+            .map(|name| format!("the field `{name}`, 1 time: left out, since the result has no place for it"))
             .collect();
         let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         assert_eq!(messages, expected, "{format} {line}");
-        assert!(found.iter().all(|found| found.code == DiagnosticCode::UnknownRecord));
+        assert!(found.iter().all(|found| found.code == DiagnosticCode::FieldLeftOut));
         let done = translated(&[(format.name(), &file)], format.name(), CrossFamily::Render);
         assert_eq!((done.bytes, done.diagnostics), (file, Vec::new()), "{format}");
     }
@@ -1297,7 +1297,7 @@ fn unknown_fields_of_images_and_messages_are_reported() {
         assert_eq!(transcript.turns.len(), 1, "{format} {line}");
         let expected: Vec<String> = expected
             .iter()
-            .map(|name| format!("`field {name}`, 1 time: unknown, so not read as conversation"))
+            .map(|name| format!("the field `{name}`, 1 time: left out, since the result has no place for it"))
             .collect();
         let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         assert_eq!(messages, expected, "{format} {line}");

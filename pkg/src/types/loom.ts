@@ -133,7 +133,7 @@ export interface ReasoningBlock {
 /**
  * A block that only its vendor understands, such as a compaction: a content block of Anthropic's, an item of OpenAI's
  * Responses, a part of Gemini's contents or a step of its Interactions. It is sent back to that vendor unchanged. Other
- * providers receive the summary of a compaction as text, and other blocks are left out (`not_expressible`).
+ * providers receive the summary of a compaction as text, and other blocks are left out (`content_left_out`).
  */
 export interface VendorBlock {
   type: "vendor";

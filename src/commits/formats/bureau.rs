@@ -11,6 +11,8 @@ use super::format::{BlobSource, Format};
 use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, result_text, type_placeholder};
 use crate::content::{Block, arguments_text};
 use crate::error::Result;
+use crate::vendors::blocks::Unknown as _;
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::signature::bare_signature;
 
 const FORMAT: &str = Format::BureauAgentV1.name();
@@ -31,7 +33,7 @@ pub(super) fn read(
             "assistant" => Role::Assistant,
             "system" => Role::System,
             other => {
-                notes.unknown(&format!("role {other}"));
+                notes.left_out(LeftOut::Role(other));
                 continue;
             }
         };

@@ -23,6 +23,7 @@ use crate::text::is_blank;
 use crate::time::Timestamp;
 use crate::tool_calls::ToolIds;
 use crate::vendors::blocks::{Unknown as _, read_said};
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::openai_responses;
 use crate::vendors::openai_responses::blocks::{image_part, text_part, write_item};
 use crate::vendors::openai_responses::fields::FIELDS_OF_CODEX;
@@ -256,7 +257,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
                 "user" => Role::User,
                 "system" | "developer" => Role::System,
                 other => {
-                    notes.unknown(&format!("role {other}"));
+                    notes.left_out(LeftOut::Role(other));
                     return;
                 }
             };
@@ -278,7 +279,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
                     push(turns, if is_handed_over { Role::User } else { Role::Assistant }, block, timestamp);
                 }
             }
-            None => notes.unknown("item without a type"),
+            None => notes.left_out(LeftOut::Type("")),
         },
     }
 }

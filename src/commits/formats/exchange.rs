@@ -10,6 +10,8 @@ use crate::content::Block;
 use crate::maps::SortedMap;
 use crate::time::Timestamp;
 use crate::vendors::atif::Step;
+use crate::vendors::blocks::Unknown as _;
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::{otel, pi};
 
 /// The version of ATIF that is written: the oldest with all fields that are needed.
@@ -95,7 +97,7 @@ fn pi_messages(
         notes.inexpressible("the mark of a summary");
     }
     let name_of = |id: &str| names.get(id).copied();
-    let lost = &mut |what: &str| notes.inexpressible(what);
+    let lost = &mut |what: LeftOut<'_>| notes.left_out(what);
     let messages = pi::write_messages(turn.role, &turn.blocks, turn.model.as_deref(), name_of, lost);
     let line = |mut message: Map<String, Value>| {
         message.extend(millis.map(|millis| ("timestamp".to_owned(), millis.into())));
@@ -138,7 +140,7 @@ pub(super) fn write_atif(turns: &[Turn], continuation: &mut Continuation, notes:
         }
     }
     for (number, (turn, step)) in (1_u32..).zip(&steps) {
-        let mut lost = |what: &str| notes.inexpressible(what);
+        let mut lost = |what: LeftOut<'_>| notes.left_out(what);
         let mut fields = step.write(turn.role, turn.summary, &mut lost);
         fields.insert("step_id".to_owned(), number.into());
         let time = continuation.known_time(turn.timestamp.as_deref());
@@ -158,7 +160,7 @@ pub(super) fn write_otel(turns: &[Turn], notes: &mut ConversionReport) -> Vec<u8
         if turn.summary {
             notes.inexpressible("the mark of a summary");
         }
-        let mut lost = |what: &str| notes.inexpressible(what);
+        let mut lost = |what: LeftOut<'_>| notes.left_out(what);
         for message in otel::write_messages(turn.role, &turn.blocks, &mut lost) {
             session.push_value(&message.into());
         }

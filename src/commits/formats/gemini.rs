@@ -25,9 +25,11 @@ use crate::maps::{SortedMap, SortedSet};
 use crate::time::Timestamp;
 use crate::vendors::blocks::Unknown as _;
 use crate::vendors::gemini::blocks::{
-    SESSION_FIELDS, as_list, call_of, carried_signature, failed, gemini_call, image_part, push_part, push_signature,
-    response, response_of, result_content, signed_part, tool_result,
+    SESSION_CALL_FIELDS, SESSION_FIELDS, as_list, call_of, carried_signature, failed, gemini_call, image_part,
+    push_part, push_signature, response, response_of, result_content, signed_part, tool_result,
 };
+use crate::vendors::gemini::part::FIELDS;
+use crate::vendors::left_out::LeftOut;
 
 /// The messages of a session, by id.
 #[derive(Debug, Default)]
@@ -216,7 +218,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
         "gemini" | "model" => Role::Assistant,
         "info" | "warning" | "error" => return,
         other => {
-            notes.unknown(if other.is_empty() { "a message without a type" } else { other });
+            notes.left_out(LeftOut::Role(other));
             return;
         }
     };
@@ -238,6 +240,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
             notes.unknown("a thought without a text");
             continue;
         }
+        notes.unknown_fields(thought, &["subject description timestamp"]);
         let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         own.blocks.push(Block::Reasoning { text: parts.join("\n\n").into(), signature: None, redacted: false });
     }
@@ -248,6 +251,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
         }
     }
     for call in objects(list(message, "toolCalls"), "a call that is not an object", notes) {
+        notes.unknown_fields(call, &[SESSION_CALL_FIELDS]);
         let id = seen.id(given_id(call, "id"));
         let id = seen.listed_id(id);
         if seen.calls.insert(id.clone()) {
@@ -309,6 +313,7 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut ConversionRe
             }
         };
         if let Some(call) = call_of(map) {
+            [map, call].into_iter().for_each(|fields| notes.unknown_fields(fields, &[FIELDS]));
             let id = seen.id(given_id(call, "id"));
             if seen.calls.insert(id.clone()) {
                 push_signature(map, &mut out);

@@ -13,6 +13,7 @@ use crate::commits::transcript::{ConversionReport, Role, Transcript, Turn, flag,
 use crate::content::{self, Block};
 use crate::jsonl::Reader;
 use crate::vendors::blocks::Unknown as _;
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::{blocks, openai_chat};
 
 pub(super) fn knows_role(role: &str) -> bool {
@@ -54,7 +55,7 @@ pub(crate) fn turn(map: &Map<String, Value>, notes: &mut ConversionReport) -> Op
             ..Turn::new(Role::User)
         },
         other => {
-            notes.unknown(&format!("role {other}"));
+            notes.left_out(LeftOut::Role(other));
             return None;
         }
     };

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::content::{Block, Vendor};
-use crate::vendors::blocks::{list, read_content};
+use crate::vendors::anthropic::blocks::MESSAGE_FIELDS;
+use crate::vendors::blocks::{Unknown as _, list, read_content};
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::replies::reply::{Replies, Reply, name, usage};
 use crate::vendors::replies::stream::{index, kind, merge, merge_at, put, set, take};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -23,7 +25,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
         "message_delta" => ("delta", "usage"),
         "content_block_stop" | "message_stop" | "ping" => return true,
         other => {
-            notes.lost("an event", other);
+            notes.left_out(LeftOut::Type(other));
             return false;
         }
     };
@@ -49,7 +51,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
             return true;
         }
         other => {
-            notes.lost("an event with a", other);
+            notes.left_out(LeftOut::Type(other));
             return true;
         }
     };
@@ -63,9 +65,8 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
 pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Replies {
     notes.begin(0);
     let mut reply = Reply::default();
-    for value in list(whole, "content") {
-        let Value::Object(fields) = value else { continue };
-        notes.part(fields);
+    notes.unknown_fields(whole, &[MESSAGE_FIELDS]);
+    for value in list(whole, "content").iter().filter(|value| value.is_object()) {
         for block in read_content(Some(value), Some(Vendor::Anthropic), notes) {
             match block {
                 Block::Reasoning { text, signature, .. } => {

@@ -610,13 +610,13 @@ impl TurnAlternator<'_, '_> {
             return Some(ItemContent::Vendor(block));
         }
         if is_phase || !self.rules.blocks.contains(&block.format()) {
-            let (text, what) = block.replacement();
-            let found = format!("{what}: {} cannot hold it", self.rules.name);
+            let (text, lost) = block.replacement();
+            let found = lost.message(&format!(": {} cannot hold it", self.rules.name));
             if is_phase {
                 self.sink.info(DiagnosticCode::NotExpressible, Some(message), found);
                 return None;
             }
-            self.sink.warn(DiagnosticCode::NotExpressible, Some(message), found);
+            self.sink.warn(lost.code(), Some(message), found);
             return text.map(ItemContent::text);
         }
         if let Some(id) = block.item_id().filter(|_| !self.rules.is_chat())

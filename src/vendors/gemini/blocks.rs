@@ -7,10 +7,15 @@ use serde_json::{Map, Value, json};
 use crate::content::{Block, Image, Media, Vendor};
 use crate::vendors::blocks::{Unknown, image, image_url, list, object, only_shown, owned, string, text};
 use crate::vendors::gemini::part::{Data, FIELDS, Part, read};
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::signature::ReasoningSignature;
 
 /// The fields of a message in a session file of Gemini CLI. `displayContent` is for the screen.
 pub(crate) const SESSION_FIELDS: &str = "id timestamp type content displayContent thoughts toolCalls tokens model";
+
+/// The fields of a call in such a file, with its result. The rest is for the screen.
+pub(crate) const SESSION_CALL_FIELDS: &str = "id name args result status timestamp agentId description displayName \
+     resultDisplay renderOutputAsMarkdown";
 
 /// Classifies a part.
 pub(crate) fn classify(part: &Map<String, Value>) -> Part<&Value> {
@@ -87,10 +92,10 @@ pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> 
                 false => Block::Text(text),
             });
         }
-        Data::Media(_, Value::Object(data)) => data,
+        Data::Media(Value::Object(data)) => data,
         _ if is_vendor_part(map) => return Some(Block::vendor(Vendor::Google, map.clone())),
         _ => {
-            notes.unknown(&format!("part {}", map.keys().next().map_or("without fields", String::as_str)));
+            notes.left_out(LeftOut::Type(map.keys().next().map_or("", String::as_str)));
             return None;
         }
     };
@@ -149,6 +154,7 @@ pub(crate) fn result_content(result: &Value, notes: &mut dyn Unknown) -> Vec<Blo
             out.extend(only_shown(block, notes));
             continue;
         };
+        [map, response].into_iter().for_each(|fields| notes.unknown_fields(fields, &[FIELDS]));
         match response.get("response") {
             Some(Value::Object(fields)) => match fields.get("output").or_else(|| fields.get("error")) {
                 Some(Value::String(text)) if fields.len() == 1 => out.push(Block::text(text.clone())),

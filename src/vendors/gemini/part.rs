@@ -9,7 +9,7 @@ use crate::vendors::part::Fields;
 /// The fields of messages and parts that are read, or that can be dropped without loss. All others are reported.
 pub(crate) const FIELDS: &str = "role parts id name text thought thoughtSignature thought_signature functionCall function_call \
      functionResponse function_response args inlineData inline_data fileData file_data mimeType mime_type \
-     data uri";
+     data uri response willContinue scheduling";
 
 /// The data of a part, with the name of its field.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub(crate) enum Data<V> {
     Response(&'static str, V),
     Text(V),
     /// An image, a recording or a file, inline or in a store.
-    Media(&'static str, V),
+    Media(V),
     /// Only the fields of reasoning, or content that only Gemini can read, such as executed code.
     Other,
 }
@@ -54,8 +54,7 @@ pub(crate) fn read<F: Fields>(part: F) -> Result<Part<F::Value>, F::Error> {
         (.., Some(text)) => Data::Text(text),
         _ => {
             const NAMES: [&str; 4] = ["inlineData", "inline_data", "fileData", "file_data"];
-            let mut media = NAMES.into_iter().zip(part.fields(NAMES)?);
-            media.find_map(|(name, value)| Some(Data::Media(name, value?))).unwrap_or(Data::Other)
+            part.fields(NAMES)?.into_iter().flatten().next().map_or(Data::Other, Data::Media)
         }
     };
     Ok(Part { data, is_thought: F::is_true(thought), signature: signature.or(snake_signature) })

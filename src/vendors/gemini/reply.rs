@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::content::{Audio, Block, Media};
-use crate::vendors::blocks::{list, object, owned, string, text};
+use crate::vendors::blocks::{Unknown as _, list, object, owned, string, text};
 use crate::vendors::gemini::blocks::{classify, gemini_part, is_vendor_part, push_signature};
-use crate::vendors::gemini::part::Data;
+use crate::vendors::gemini::part::{Data, FIELDS};
 use crate::vendors::replies::reply::{Replies, Reply, StopReason, name, ordered, usage};
 use crate::vendors::replies::stream::{index, merge, set};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -32,9 +32,10 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     let mut replies = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         notes.begin(replies.len());
-        notes.fields(candidate, &[CANDIDATE]);
+        notes.unknown_fields(candidate, &[CANDIDATE]);
         let mut reply = Reply::default();
         if let Some(content) = object(candidate, "content") {
+            notes.unknown_fields(content, &["role parts"]);
             for part in list(content, "parts").iter().filter_map(Value::as_object) {
                 read_part(part, &mut reply, notes);
             }
@@ -64,19 +65,14 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
         return gemini_part(part, notes).into_iter().for_each(|block| reply.add(block, notes));
     }
     let class = classify(part);
-    let data = match class.data {
-        Data::Text(_) => "text",
-        Data::Call(name, _) | Data::Response(name, _) | Data::Media(name, _) => name,
-        Data::Other => "",
-    };
-    notes.fields(part, &["thought thoughtSignature thought_signature", data]);
     if class.is_thought {
+        notes.unknown_fields(part, &[FIELDS]);
         let said = text(part, "text").unwrap_or_default();
         return reply.thought(said, string(class.signature).map(ReasoningSignature::Thought));
     }
     push_signature(part, &mut reply.blocks);
     if let Data::Call(_, Value::Object(call)) = class.data {
-        notes.fields(call, &["id name args"]);
+        [part, call].into_iter().for_each(|fields| notes.unknown_fields(fields, &[FIELDS]));
         let arguments = call.get("args").cloned().unwrap_or_default();
         let called = text(call, "name").unwrap_or_default();
         return reply.call(text(call, "id").unwrap_or_default(), called, arguments, notes);
@@ -84,9 +80,10 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     let is_audio = |data: &Map<String, Value>| {
         data.contains_key("data") && text(data, "mimeType").is_some_and(|mime| mime.starts_with("audio/"))
     };
-    if let Data::Media(_, Value::Object(audio)) = class.data
+    if let Data::Media(Value::Object(audio)) = class.data
         && is_audio(audio)
     {
+        [part, audio].into_iter().for_each(|fields| notes.unknown_fields(fields, &[FIELDS]));
         let mime_type = owned(audio, "mimeType").unwrap_or_default();
         let media = owned(audio, "data").map(Media::Data);
         return reply.add(Block::Audio(Box::new(Audio { mime_type, media, ..Audio::default() })), notes);

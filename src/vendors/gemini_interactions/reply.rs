@@ -3,9 +3,10 @@
 use serde_json::{Map, Value};
 
 use crate::content::{Block, Vendor};
-use crate::vendors::blocks::{list, owned, text};
+use crate::vendors::blocks::{Unknown as _, list, owned, text};
 use crate::vendors::gemini_interactions::blocks::{read_part, summary_text};
 use crate::vendors::gemini_interactions::fields::StepKind;
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::replies::reply::{Replies, Reply, StopReason, name, usage};
 use crate::vendors::replies::stream::{extend, index, kind, merge, put, set, take};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -47,7 +48,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
             merge(whole, said);
         }
         other => {
-            notes.lost("an event", other);
+            notes.left_out(LeftOut::Type(other));
             return false;
         }
     }
@@ -119,7 +120,7 @@ fn add_delta(step: &mut Map<String, Value>, mut delta: Map<String, Value>, notes
             }
             replace(step, delta);
         }
-        _ => notes.lost("a delta", kind(&delta)),
+        _ => notes.left_out(LeftOut::Type(kind(&delta))),
     }
 }
 
@@ -188,14 +189,14 @@ fn read_step(step: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     let signature = || name(step, "signature").map(|signature| ReasoningSignature::Thought(signature.into()));
     match StepKind::of(kind(step)) {
         StepKind::ModelOutput => {
-            notes.fields(step, &[STEP, "content"]);
+            notes.unknown_fields(step, &[STEP, "content"]);
             for part in list(step, "content").iter().filter_map(Value::as_object) {
                 read_output(part, reply, notes);
             }
         }
         StepKind::Thought => match summary_text(step) {
             Some(summary) => {
-                notes.fields(step, &[STEP, "summary signature"]);
+                notes.unknown_fields(step, &[STEP, "summary signature"]);
                 let signature = signature();
                 if signature.is_none() && !summary.is_empty() {
                     notes.aside("reasoning that cannot be sent back, since it has no signature");
@@ -205,7 +206,7 @@ fn read_step(step: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
             None => reply.add(Block::vendor(Vendor::Google, step.clone()), notes),
         },
         StepKind::FunctionCall => {
-            notes.fields(step, &[STEP, "signature name arguments"]);
+            notes.unknown_fields(step, &[STEP, "signature name arguments"]);
             reply.thought("", signature());
             let arguments = step.get("arguments").cloned().unwrap_or_default();
             let [id, called] = ["id", "name"].map(|field| text(step, field).unwrap_or_default());
@@ -213,7 +214,7 @@ fn read_step(step: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
         }
         // The input, which some interactions repeat.
         StepKind::UserInput | StepKind::FunctionResult => notes.aside("a step of the input, which is not the answer"),
-        StepKind::Unknown if kind(step).is_empty() => notes.lost("a step", ""),
+        StepKind::Unknown if kind(step).is_empty() => notes.left_out(LeftOut::Type("")),
         StepKind::ServerCall | StepKind::ServerResult | StepKind::Unknown => {
             reply.add(Block::vendor(Vendor::Google, step.clone()), notes);
         }
@@ -224,8 +225,8 @@ fn read_output(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadF
     let block = read_part(part);
     match &block {
         Block::Vendor(_) => {}
-        Block::Text(_) => notes.fields(part, &["type text"]),
-        _ => notes.fields(part, &["type mime_type", if part.contains_key("data") { "data" } else { "uri" }]),
+        Block::Text(_) => notes.unknown_fields(part, &["type text"]),
+        _ => notes.unknown_fields(part, &["type mime_type", if part.contains_key("data") { "data" } else { "uri" }]),
     }
     reply.add(block, notes);
 }

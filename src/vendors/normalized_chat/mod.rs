@@ -20,6 +20,7 @@ use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::format::Format;
 use crate::vendors::gemini::body::NO_SIGNATURE;
 use crate::vendors::gemini::part::Data;
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::media::medium_of;
 use crate::vendors::message::Message as BlockMessage;
 use crate::vendors::openai_chat::fields::is_best_thought;
@@ -135,7 +136,7 @@ impl<'t> ChatNormalizer<'t> {
         let object = value.object("a chat message, an object")?;
         let [role, name] = object.fields(["role", "name"])?;
         if name.is_some() && message.role != Role::Tool && role.is_some() {
-            self.out.notes.note("the `name` of the speaker", Severity::Info);
+            self.out.notes.lost(LeftOut::Field("name"));
         }
         // An item that is reported as a whole, or becomes the arguments of a call, has no separately reported fields.
         let is_whole = |piece: &Piece<'_>| {
@@ -278,14 +279,14 @@ impl<'t> ChatNormalizer<'t> {
                     let signature = signature_of(Format::Anthropic, block.object("a thought, an object")?);
                     let text = reasoning_text(block);
                     if signature.is_none() && is_blank(&text) {
-                        self.out.notes.lost("encrypted reasoning of an unknown vendor");
+                        self.out.notes.lost(LeftOut::Described("encrypted reasoning of an unknown vendor"));
                     }
                     self.thought(text, signature.as_ref(), blocks);
                 }
             }
             Kind::Reasoning => {
                 if self.is_vendor_step(part) {
-                    self.out.notes.lost("an image in reasoning");
+                    self.out.notes.lost(LeftOut::Described("an image in reasoning"));
                 }
                 self.thought(reasoning_text(part), signature.as_ref(), blocks);
             }
@@ -297,7 +298,7 @@ impl<'t> ChatNormalizer<'t> {
                 }
                 blocks.extend(block);
             }
-            Kind::Approval { .. } => self.out.notes.lost("an approval of a call"),
+            Kind::Approval { .. } => self.out.notes.lost(LeftOut::Described("an approval of a call")),
         }
         Ok(())
     }
@@ -416,10 +417,12 @@ impl<'t> ChatNormalizer<'t> {
         let text = piece.texts.first().map(|text| text.text.clone()).or_else(content);
         match text.filter(|text| !is_blank(text)) {
             Some(text) => {
-                self.out.notes.lost("a compaction, written as the text of its summary");
+                self.out.notes.lost(LeftOut::Described("a compaction, written as the text of its summary"));
                 blocks.push(Block::Text(text));
             }
-            None => self.out.notes.lost("an encrypted compaction, with the messages that it replaces"),
+            None => {
+                self.out.notes.lost(LeftOut::Described("an encrypted compaction, with the messages that it replaces"))
+            }
         }
     }
 

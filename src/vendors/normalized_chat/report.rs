@@ -1,14 +1,13 @@
 //! Reports of content and fields that the target cannot hold.
 
-use std::borrow::Cow;
-
 use crate::content::Counted;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::{Object, Value};
 use crate::vendors::fields::text_in;
 use crate::vendors::format::Format;
+use crate::vendors::left_out::{self, LeftOut};
 use crate::vendors::media::{self, medium_of};
-use crate::vendors::part::{Fields, is_known, is_one_of, unknown_field};
+use crate::vendors::part::{Fields, is_known, is_one_of};
 use crate::vendors::{
     ai_sdk, anthropic, gemini, gemini_interactions, generic, langchain, openai_chat, openai_responses,
 };
@@ -32,19 +31,21 @@ impl ConversionReport {
         Self { counted: Counted::default(), message: SYSTEM, known: known_fields(format) }
     }
 
-    pub(super) fn note(&mut self, what: impl Into<Cow<'static, str>>, severity: Severity) {
-        self.counted.add(what.into(), severity, self.message);
+    /// Counts content that another form replaces, by its description.
+    pub(super) fn note(&mut self, what: &'static str, severity: Severity) {
+        self.counted.add(DiagnosticCode::NotExpressible, what.into(), severity, self.message);
     }
 
-    pub(super) fn lost(&mut self, what: impl Into<Cow<'static, str>>) {
-        self.note(what, Severity::Warning);
+    /// Counts a field or content that is left out.
+    pub(super) fn lost(&mut self, what: LeftOut<'_>) {
+        self.counted.add(what.code(), what.name(), what.severity(), self.message);
     }
 
     /// A diagnostic for each kind, at the first message with it.
     pub(crate) fn finish(self, diagnostics: &mut Vec<Diagnostic>) {
         for kind in self.counted.into_kinds() {
-            let text = format!("{}: the target format cannot hold it", kind.times());
-            let diagnostic = Diagnostic::new(DiagnosticCode::NotExpressible, kind.severity, text);
+            let text = left_out::message(kind.code, &kind.times(), ": the target format cannot hold it");
+            let diagnostic = Diagnostic::new(kind.code, kind.severity, text);
             let path = if kind.place == SYSTEM { "system".to_owned() } else { format!("messages[{}]", kind.place) };
             diagnostics.push(diagnostic.at_path(path));
         }
@@ -63,12 +64,12 @@ impl ConversionReport {
                         let key = key.as_text().unwrap_or_default();
                         let is_kept = is_one_of(ai_sdk::fields::SIGNATURES, &key) || (is_sealed && key == "itemId");
                         if !is_kept && !value.is_null() {
-                            self.note(format!("the field `{name}.{key}`"), Severity::Info);
+                            self.lost(LeftOut::Field(&[&name, ".", &key].concat()));
                         }
                     }
                 }
                 None if is_one_of(ai_sdk::fields::SIGNATURES, &key) || value.is_null() => {}
-                None => self.note(format!("the field `{name}`"), Severity::Info),
+                None => self.lost(LeftOut::Field(&name)),
             }
         }
     }
@@ -87,7 +88,7 @@ impl ConversionReport {
         object.each_unknown(self.known, &mut |name, value| match ai_sdk::fields::HOLDERS.contains(&name) {
             _ if is_read(name) => {}
             true => self.options(name, value),
-            false => self.note(unknown_field(name), Severity::Info),
+            false => self.lost(LeftOut::Field(name)),
         });
         for (key, value) in object.entries() {
             let name = key.as_text().unwrap_or_default();
@@ -100,7 +101,8 @@ impl ConversionReport {
 }
 
 /// The fields that hold other known fields, next to those of images and files.
-const OUTER: &str = "additional_kwargs function custom kwargs data";
+const OUTER: &str = "additional_kwargs function custom kwargs data functionCall function_call functionResponse \
+     function_response";
 
 /// The fields of messages and parts of a format that are read, or that can be dropped without loss.
 fn known_fields(format: Format) -> &'static [&'static str] {

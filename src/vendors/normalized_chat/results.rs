@@ -12,6 +12,7 @@ use crate::vendors::ai_sdk::fields::DENIED;
 use crate::vendors::ai_sdk::part::Output;
 use crate::vendors::fields::{object_in, text_in};
 use crate::vendors::gemini;
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::media::{MEDIA, find};
 use crate::vendors::message::placeholder;
 use crate::vendors::pieces::message::{Step, TextShape};
@@ -102,9 +103,11 @@ impl<'t> ChatNormalizer<'t> {
             let [kind, text] = object.fields(["type", "text"])?;
             let kind = kind.and_then(Value::as_text).unwrap_or_default();
             if let Some(text) = text.and_then(Value::as_text).filter(|_| kind.ends_with("text")) {
+                self.out.notes.fields(object);
                 out.push(Block::Text(text));
             } else if media(part).is_some() || MEDIA.contains(&&*kind) {
                 let is_image = ["image", "screenshot"].iter().any(|name| split_once(&kind, name).is_some());
+                self.out.notes.fields(object);
                 let block = self.other(part, is_image);
                 out.extend(block);
             } else {
@@ -142,14 +145,10 @@ impl<'t> ChatNormalizer<'t> {
         if is_file {
             let inner = || text_in(object_in(object, "file")?, "filename");
             let name = text_in(object, "filename").or_else(|| text_in(object, "title")).or_else(inner);
-            self.out.notes.lost("a file, written as its name");
+            self.out.notes.lost(LeftOut::Described("a file, written as its name"));
             return Some(Block::Text(Cow::Owned(placeholder("file", name.as_deref()))));
         }
-        let what = match &*kind {
-            "" => "a part of an unknown kind".to_owned(),
-            kind => format!("a part `{}`", kind.chars().take(40).collect::<String>()),
-        };
-        self.out.notes.lost(what);
+        self.out.notes.lost(LeftOut::Type(&kind));
         None
     }
 }

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use crate::content::{Block, arguments_object};
-use crate::vendors::blocks::{list, object, text};
+use crate::vendors::blocks::{Unknown as _, object, text};
 use crate::vendors::openai_chat::blocks::{chat_calls, chat_thought};
 use crate::vendors::openai_chat::compatible::wants_details;
-use crate::vendors::openai_chat::part::{Call, CalledTool, THOUGHTS, read_call, read_called_tool};
+use crate::vendors::openai_chat::part::THOUGHTS;
 use crate::vendors::part::Fields;
 use crate::vendors::replies::reply::{Replies, Reply, name, ordered, usage};
 use crate::vendors::replies::stream::{index, merge, set, take};
@@ -42,7 +42,7 @@ pub(crate) fn read(whole: &Map<String, Value>, notes: &mut UnreadFields) -> Repl
     let mut replies = Vec::with_capacity(choices.len());
     for choice in choices {
         notes.begin(replies.len());
-        notes.fields(choice, &[CHOICE]);
+        notes.unknown_fields(choice, &[CHOICE]);
         let mut reply = Reply::default();
         reply.text(text(choice, "text"));
         let refuses =
@@ -72,9 +72,7 @@ fn read_message(
     reply: &mut Reply,
     notes: &mut UnreadFields,
 ) -> bool {
-    notes.fields(message, &[MESSAGE]);
-    list(message, "content").iter().filter_map(Value::as_object).for_each(|part| notes.part(part));
-    note_calls(message, notes);
+    notes.unknown_fields(message, &[MESSAGE]);
     read_thought(message, wants_details, reply, notes);
     reply.content(message.get("content"), notes);
     let refusal = text(message, "refusal");
@@ -89,20 +87,6 @@ fn read_message(
         reply.add(block, notes);
     }
     refusal.is_some_and(|refusal| !refusal.is_empty())
-}
-
-/// Reports the unknown fields of calls, and of their functions.
-fn note_calls(message: &Map<String, Value>, notes: &mut UnreadFields) {
-    let mut functions: Vec<&Map<String, Value>> = object(message, "function_call").into_iter().collect();
-    for call in list(message, "tool_calls").iter().filter_map(Value::as_object) {
-        let Ok(Call { tool, .. }) = read_call(call);
-        notes.fields(call, &["index type id", tool.name]);
-        functions.extend(tool.value.and_then(Value::as_object));
-    }
-    for function in functions {
-        let Ok(CalledTool { input, .. }) = read_called_tool(function);
-        notes.fields(function, &["name", input.name]);
-    }
 }
 
 /// Reads the reasoning of a message, with the field that it came in. The list has more detail than the texts next to

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::content::{Block, Media, Vendor};
 use crate::json;
-use crate::vendors::blocks::{arguments, image, list, object, owned, text};
+use crate::vendors::blocks::{Unknown as _, arguments, image, list, object, owned, text};
+use crate::vendors::left_out::LeftOut;
 use crate::vendors::openai_responses::blocks::read_reasoning;
 use crate::vendors::openai_responses::fields::ItemKind;
 use crate::vendors::openai_responses::phase;
@@ -19,7 +20,7 @@ pub(crate) fn add(whole: &mut Map<String, Value>, mut event: Map<String, Value>,
     let Some(kind) = kind(&event).strip_prefix("response.") else {
         let is_known = kind(&event) == "keepalive";
         if !is_known {
-            notes.lost("an event", kind(&event));
+            notes.left_out(LeftOut::Type(kind(&event)));
         }
         return is_known;
     };
@@ -108,13 +109,12 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
         ItemKind::CustomCall => Some("call_id name input"),
         _ => None,
     };
-    known.into_iter().for_each(|known| notes.fields(item, &["index type id status", known]));
+    known.into_iter().for_each(|known| notes.unknown_fields(item, &["index type id status", known]));
     let (name, arguments) = match class {
         ItemKind::Message => {
             phase::of_item(item).into_iter().for_each(|block| reply.add(block, notes));
             for part in list(item, "content") {
                 let Value::Object(fields) = part else { continue };
-                notes.part(fields);
                 *refuses |= fields.contains_key("refusal");
                 reply.content(Some(part), notes);
             }
@@ -144,7 +144,7 @@ fn read_item(item: &Map<String, Value>, reply: &mut Reply, refuses: &mut bool, n
             notes.aside("a call of a vendor's tool, written as a call of a function");
             (kind, Value::Object(item.clone()))
         }
-        ItemKind::Untyped => return notes.lost("an item", ""),
+        ItemKind::Untyped => return notes.left_out(LeftOut::Type("")),
         _ => return reply.add(Block::vendor(Vendor::OpenAi, item.clone()), notes),
     };
     reply.call(text(item, "call_id").unwrap_or_default(), name, arguments, notes);
