@@ -1,7 +1,7 @@
 //! The tests in WebAssembly: compiled by cargo, bound by wasm-bindgen, run by tests/wasm/run.mjs.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -18,13 +18,13 @@ pub fn command(project: &Project, is_browser: bool, terminal: &mut Terminal) -> 
     setup::test_programs(project)?;
     let module = compile(project, terminal)?;
     let folder = project.scratch().join("wasm-tests");
-    fs::create_dir_all(&folder)?;
-    let mut bindgen = Bindgen::new();
-    bindgen.web(true)?.typescript(false).input_bytes("tests", module);
-    // The tests are plain exports, reached through `__wasm`. What would start is the harness for native tests.
-    bindgen.debug(true).export_wasm(true).emit_start(false).generate(&folder)?;
-    // Otherwise Node could take the glue for CommonJS.
-    fs::write(folder.join("package.json"), "{ \"type\": \"module\" }\n")?;
+    let stamp = project.scratch().join("wasm-tests.stamp");
+    let made = || Inputs::default().path(&module)?.path(&folder);
+    // Once for both runtimes.
+    if !made()?.are_done(&stamp) {
+        bind(&module, &folder)?;
+        made()?.set_done(&stamp)?;
+    }
     let mut node = project.node();
     node.arg("tests/wasm/run.mjs").arg(folder);
     if is_browser {
@@ -34,8 +34,19 @@ pub fn command(project: &Project, is_browser: bool, terminal: &mut Terminal) -> 
     Ok(node)
 }
 
-/// Runs cargo and gives the module.
-fn compile(project: &Project, terminal: &mut Terminal) -> Result<Vec<u8>> {
+/// Runs wasm-bindgen.
+fn bind(module: &Path, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut bindgen = Bindgen::new();
+    bindgen.web(true)?.typescript(false).input_path(module).out_name("tests");
+    // The tests are plain exports, reached through `__wasm`. What would start is the harness for native tests.
+    bindgen.debug(true).export_wasm(true).emit_start(false).generate(folder)?;
+    // Otherwise Node could take the glue for CommonJS.
+    Ok(fs::write(folder.join("package.json"), "{ \"type\": \"module\" }\n")?)
+}
+
+/// Runs cargo and gives the path of the module.
+fn compile(project: &Project, terminal: &mut Terminal) -> Result<PathBuf> {
     let goldens = Inputs::default().path(&project.path("tests/golden"))?.path(&project.path("examples/trees"))?;
     let mut cargo = project.cargo();
     cargo.args(["test", "--package", "ctxweave", "--target", "wasm32-unknown-unknown", "--test", "wasm", "--no-run"]);
@@ -52,8 +63,7 @@ fn compile(project: &Project, terminal: &mut Terminal) -> Result<Vec<u8>> {
         false
     })?;
     succeeded(&cargo, status)?;
-    let module = module.context("cargo compiled the tests without printing where they are")?;
-    fs::read(&module).with_context(|| format!("cannot read `{}`", module.display()))
+    module.context("cargo compiled the tests without printing where they are")
 }
 
 /// The file that a message of cargo names, if it is about one that runs.
