@@ -11,6 +11,7 @@ use crate::tokens::Counter;
 use crate::vendors::blocks::Unknown;
 pub(crate) use crate::vendors::blocks::{flag, list, object, objects, owned, text};
 use crate::vendors::left_out::{self, LeftOut};
+use crate::vendors::part::Part;
 use crate::vendors::signature::ReasoningSignature;
 
 /// A conversation: its turns, oldest first.
@@ -197,6 +198,15 @@ impl ConversionReport {
 impl Unknown for ConversionReport {
     fn unknown(&mut self, kind: &str) {
         Self::unknown(self, kind);
+    }
+
+    fn known_fields(&self, class: &Part<&Value>) -> &'static str {
+        match class {
+            Part::Result { .. } => "index type id server thoughtSignature name",
+            // An image, for which `detail` asks for a resolution.
+            Part::Other => "index type id server thoughtSignature detail",
+            _ => "index type id server thoughtSignature",
+        }
     }
 
     fn left_out(&mut self, what: LeftOut<'_>) {

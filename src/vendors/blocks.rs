@@ -27,19 +27,20 @@ pub(crate) trait Unknown {
         object.each_unknown(known, &mut |name, _| self.left_out(LeftOut::Field(name)));
     }
 
+    /// The fields of a part of a class that have no content, or that the reader of the format reads, a list of words.
+    fn known_fields(&self, _class: &Part<&Value>) -> &'static str {
+        "index type"
+    }
+
     /// Counts the fields of a part that its block does not hold.
     fn unheld_fields(&mut self, part: &Map<String, Value>, class: &Part<&Value>) {
-        let of_result = if matches!(class, Part::Result { .. }) { "name" } else { "" };
-        part.each_unknown(&[FIELDS_OF_PARTS, of_result], &mut |name, _| {
+        part.each_unknown(&[self.known_fields(class)], &mut |name, _| {
             if !class.holds(name) {
                 self.left_out(LeftOut::Field(name));
             }
         });
     }
 }
-
-/// The fields of parts that have no content, or that the reader of the format reads.
-const FIELDS_OF_PARTS: &str = "index type id server thoughtSignature";
 
 /// The fields of the source of an image. `detail` asks for a resolution.
 const FIELDS_OF_SOURCES: &str = "type media_type mimeType data url file_id detail";
@@ -102,7 +103,8 @@ fn read(block: &Value, vendor: Option<Vendor>, notes: &mut dyn Unknown) -> Optio
         return classified(class, kind, notes);
     }
     if let Some(known) = image_fields(map, kind) {
-        notes.unknown_fields(map, &[known, FIELDS_OF_PARTS, "detail"]);
+        let of_class = notes.known_fields(&class);
+        notes.unknown_fields(map, &[known, of_class]);
         let sources = ["source", "image_url"].into_iter().filter_map(|name| object(map, name));
         sources.for_each(|source| notes.unknown_fields(source, &[FIELDS_OF_SOURCES]));
     }

@@ -145,7 +145,7 @@ fn chats() -> Vec<Sample> {
     ]
 }
 
-/// The answers of all providers. The first `*` of a pointer stands for the answer.
+/// The answers of all providers.
 #[rustfmt::skip]
 fn answers() -> Vec<Sample> {
     vec![
@@ -309,8 +309,8 @@ fn named(found: &Value) -> (Vec<Value>, Vec<String>) {
     let bare = named.map(|found| {
         let mut found = found.clone();
         let fields = found.as_object_mut().unwrap();
-        let place = fields.remove("path").or_else(|| fields.remove("nodeId"));
-        places.push(place.and_then(|place| place.as_str().map(str::to_owned)).unwrap_or_default());
+        let [path, node] = ["path", "nodeId"].map(|name| fields.remove(name));
+        places.push(path.or(node).and_then(|place| place.as_str().map(str::to_owned)).unwrap_or_default());
         found
     });
     (bare.collect(), places)

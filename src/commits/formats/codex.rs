@@ -279,7 +279,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
                     push(turns, if is_handed_over { Role::User } else { Role::Assistant }, block, timestamp);
                 }
             }
-            None => notes.left_out(LeftOut::Type("")),
+            None => notes.unknown("item without a type"),
         },
     }
 }

@@ -25,10 +25,10 @@ use crate::maps::{SortedMap, SortedSet};
 use crate::time::Timestamp;
 use crate::vendors::blocks::Unknown as _;
 use crate::vendors::gemini::blocks::{
-    SESSION_CALL_FIELDS, SESSION_FIELDS, as_list, call_of, carried_signature, failed, gemini_call, image_part,
-    push_part, push_signature, response, response_of, result_content, signed_part, tool_result,
+    SESSION_CALL_FIELDS, SESSION_FIELDS, as_list, call_of, carried_signature, classify, failed, gemini_call,
+    image_part, push_part, push_signature, response, response_of, result_content, signed_part, tool_result,
 };
-use crate::vendors::gemini::part::FIELDS;
+use crate::vendors::gemini::part::CALL_FIELDS;
 use crate::vendors::left_out::LeftOut;
 
 /// The messages of a session, by id.
@@ -217,10 +217,8 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
         "user" => Role::User,
         "gemini" | "model" => Role::Assistant,
         "info" | "warning" | "error" => return,
-        other => {
-            notes.left_out(LeftOut::Role(other));
-            return;
-        }
+        "" => return notes.unknown("a message without a type"),
+        other => return notes.left_out(LeftOut::Role(other)),
     };
     notes.unknown_fields(message, &[SESSION_FIELDS]);
     if ["content", "thoughts", "toolCalls"].iter().all(|&key| message.get(key).is_none_or(Value::is_null)) {
@@ -313,7 +311,8 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut ConversionRe
             }
         };
         if let Some(call) = call_of(map) {
-            [map, call].into_iter().for_each(|fields| notes.unknown_fields(fields, &[FIELDS]));
+            notes.unknown_fields(map, &classify(map).data.fields());
+            notes.unknown_fields(call, &[CALL_FIELDS]);
             let id = seen.id(given_id(call, "id"));
             if seen.calls.insert(id.clone()) {
                 push_signature(map, &mut out);

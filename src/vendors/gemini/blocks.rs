@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::content::{Block, Image, Media, Vendor};
 use crate::vendors::blocks::{Unknown, image, image_url, list, object, only_shown, owned, string, text};
-use crate::vendors::gemini::part::{Data, FIELDS, Part, read};
+use crate::vendors::gemini::part::{Data, Part, RESPONSE_FIELDS, read};
 use crate::vendors::left_out::LeftOut;
 use crate::vendors::signature::ReasoningSignature;
 
@@ -81,7 +81,7 @@ pub(crate) fn carried_signature<'b>(text: &str, signature: Option<&'b str>) -> O
 pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     let class = classify(map);
     if !is_vendor_part(map) {
-        notes.unknown_fields(map, &[FIELDS]);
+        notes.unknown_fields(map, &class.data.fields());
     }
     let data = match class.data {
         Data::Text(Value::String(text)) => {
@@ -92,7 +92,7 @@ pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> 
                 false => Block::Text(text),
             });
         }
-        Data::Media(Value::Object(data)) => data,
+        Data::Media(_, Value::Object(data)) => data,
         _ if is_vendor_part(map) => return Some(Block::vendor(Vendor::Google, map.clone())),
         _ => {
             notes.left_out(LeftOut::Type(map.keys().next().map_or("", String::as_str)));
@@ -154,7 +154,8 @@ pub(crate) fn result_content(result: &Value, notes: &mut dyn Unknown) -> Vec<Blo
             out.extend(only_shown(block, notes));
             continue;
         };
-        [map, response].into_iter().for_each(|fields| notes.unknown_fields(fields, &[FIELDS]));
+        notes.unknown_fields(map, &classify(map).data.fields());
+        notes.unknown_fields(response, &[RESPONSE_FIELDS]);
         match response.get("response") {
             Some(Value::Object(fields)) => match fields.get("output").or_else(|| fields.get("error")) {
                 Some(Value::String(text)) if fields.len() == 1 => out.push(Block::text(text.clone())),

@@ -18,7 +18,7 @@ pub(crate) enum Data<V> {
     Response(&'static str, V),
     Text(V),
     /// An image, a recording or a file, inline or in a store.
-    Media(V),
+    Media(&'static str, V),
     /// Only the fields of reasoning, or content that only Gemini can read, such as executed code.
     Other,
 }
@@ -29,6 +29,24 @@ pub(crate) struct Part<V> {
     pub data: Data<V>,
     pub is_thought: bool,
     pub signature: Option<V>,
+}
+
+/// The fields of a call.
+pub(crate) const CALL_FIELDS: &str = "id name args";
+
+/// The fields of a result. The last two are about its delivery.
+pub(crate) const RESPONSE_FIELDS: &str = "id name response parts willContinue scheduling";
+
+impl<V> Data<V> {
+    /// The fields of a part with these data.
+    pub(crate) fn fields(&self) -> [&'static str; 2] {
+        let name = match *self {
+            Self::Call(name, _) | Self::Response(name, _) | Self::Media(name, _) => name,
+            Self::Text(_) => "text",
+            Self::Other => "",
+        };
+        ["thought thoughtSignature thought_signature", name]
+    }
 }
 
 /// Classifies a part.
@@ -54,7 +72,8 @@ pub(crate) fn read<F: Fields>(part: F) -> Result<Part<F::Value>, F::Error> {
         (.., Some(text)) => Data::Text(text),
         _ => {
             const NAMES: [&str; 4] = ["inlineData", "inline_data", "fileData", "file_data"];
-            part.fields(NAMES)?.into_iter().flatten().next().map_or(Data::Other, Data::Media)
+            let mut media = NAMES.into_iter().zip(part.fields(NAMES)?);
+            media.find_map(|(name, value)| Some(Data::Media(name, value?))).unwrap_or(Data::Other)
         }
     };
     Ok(Part { data, is_thought: F::is_true(thought), signature: signature.or(snake_signature) })

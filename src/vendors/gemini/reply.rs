@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::content::{Audio, Block, Media};
 use crate::vendors::blocks::{Unknown as _, list, object, owned, string, text};
 use crate::vendors::gemini::blocks::{classify, gemini_part, is_vendor_part, push_signature};
-use crate::vendors::gemini::part::{Data, FIELDS};
+use crate::vendors::gemini::part::{CALL_FIELDS, Data};
 use crate::vendors::replies::reply::{Replies, Reply, StopReason, name, ordered, usage};
 use crate::vendors::replies::stream::{index, merge, set};
 use crate::vendors::replies::unread_fields::UnreadFields;
@@ -66,13 +66,14 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     }
     let class = classify(part);
     if class.is_thought {
-        notes.unknown_fields(part, &[FIELDS]);
+        notes.unknown_fields(part, &class.data.fields());
         let said = text(part, "text").unwrap_or_default();
         return reply.thought(said, string(class.signature).map(ReasoningSignature::Thought));
     }
     push_signature(part, &mut reply.blocks);
     if let Data::Call(_, Value::Object(call)) = class.data {
-        [part, call].into_iter().for_each(|fields| notes.unknown_fields(fields, &[FIELDS]));
+        notes.unknown_fields(part, &class.data.fields());
+        notes.unknown_fields(call, &[CALL_FIELDS]);
         let arguments = call.get("args").cloned().unwrap_or_default();
         let called = text(call, "name").unwrap_or_default();
         return reply.call(text(call, "id").unwrap_or_default(), called, arguments, notes);
@@ -80,10 +81,11 @@ fn read_part(part: &Map<String, Value>, reply: &mut Reply, notes: &mut UnreadFie
     let is_audio = |data: &Map<String, Value>| {
         data.contains_key("data") && text(data, "mimeType").is_some_and(|mime| mime.starts_with("audio/"))
     };
-    if let Data::Media(Value::Object(audio)) = class.data
+    if let Data::Media(_, Value::Object(audio)) = class.data
         && is_audio(audio)
     {
-        [part, audio].into_iter().for_each(|fields| notes.unknown_fields(fields, &[FIELDS]));
+        notes.unknown_fields(part, &class.data.fields());
+        notes.unknown_fields(audio, &["mimeType data"]);
         let mime_type = owned(audio, "mimeType").unwrap_or_default();
         let media = owned(audio, "data").map(Media::Data);
         return reply.add(Block::Audio(Box::new(Audio { mime_type, media, ..Audio::default() })), notes);

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 
 use crate::content::Block;
 use crate::vendors::blocks::{Unknown, arguments, lacking, list, objects, owned, read_content, string, text};
-use crate::vendors::openai_chat::fields::FIELDS;
 use crate::vendors::openai_chat::part::{CalledTool, THOUGHTS, read_call, read_called_tool};
 use crate::vendors::part::{Field, Fields};
 
@@ -50,9 +49,9 @@ pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> V
         notes.unknown("calls that are not a list");
     }
     let mut found = Vec::new();
-    for call in objects(list(map, "tool_calls"), "a call that is not an object", notes) {
-        notes.unknown_fields(call, &[FIELDS]);
-        let Ok(call) = read_call(call);
+    for fields in objects(list(map, "tool_calls"), "a call that is not an object", notes) {
+        let Ok(call) = read_call(fields);
+        notes.unknown_fields(fields, &["index type id", call.tool.name]);
         found.push((string(call.id), call.tool.value, call.is_custom));
     }
     found.extend(function.map(|function| (None, Some(function), false)));
@@ -62,8 +61,8 @@ pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> V
             notes.unknown("a call without a function");
             continue;
         };
-        notes.unknown_fields(called, &[FIELDS]);
         let Ok(CalledTool { name, input }) = read_called_tool(called);
+        notes.unknown_fields(called, &["name", input.name]);
         let call = Block::ToolCall {
             id: id.unwrap_or_default(),
             name: string(name).unwrap_or_default(),

@@ -346,7 +346,7 @@ fn inexpressible_content_of_a_chat_is_reported() {
     let there = convert(&chat, None, "anthropic");
     let messages: Vec<&str> = there.diagnostics.iter().map(|found| found["message"].as_str().unwrap()).collect();
     for what in [
-        "`name` of the speaker",
+        "field `name`",
         "field `cache_control`",
         "file, written as its name",
         "custom tool",
