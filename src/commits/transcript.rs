@@ -8,7 +8,7 @@ pub(crate) use crate::content::{arguments_object, parse_arguments};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::SortedMap;
 use crate::tokens::Counter;
-use crate::vendors::blocks::Unknown;
+use crate::vendors::blocks::{Unknown, fields_of_sessions};
 pub(crate) use crate::vendors::blocks::{flag, list, object, objects, owned, text};
 use crate::vendors::left_out::{self, LeftOut};
 use crate::vendors::part::Part;
@@ -201,12 +201,7 @@ impl Unknown for ConversionReport {
     }
 
     fn known_fields(&self, class: &Part<&Value>) -> &'static str {
-        match class {
-            Part::Result { .. } => "index type id server thoughtSignature name",
-            // An image, for which `detail` asks for a resolution.
-            Part::Other => "index type id server thoughtSignature detail",
-            _ => "index type id server thoughtSignature",
-        }
+        fields_of_sessions(class)
     }
 
     fn left_out(&mut self, what: LeftOut<'_>) {

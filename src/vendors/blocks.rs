@@ -42,6 +42,16 @@ pub(crate) trait Unknown {
     }
 }
 
+/// The fields of a part in a session that have no content, or that the reader of the format reads, a list of words.
+pub(crate) fn fields_of_sessions(class: &Part<&Value>) -> &'static str {
+    match class {
+        Part::Result { .. } => "index type id server thoughtSignature name",
+        // An image, for which `detail` asks for a resolution.
+        Part::Other => "index type id server thoughtSignature detail",
+        _ => "index type id server thoughtSignature",
+    }
+}
+
 /// The fields of the source of an image. `detail` asks for a resolution.
 const FIELDS_OF_SOURCES: &str = "type media_type mimeType data url file_id detail";
 

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 use crate::content::{Block, Image, Media, Vendor};
 use crate::vendors::blocks::{Unknown, image, image_url, list, object, only_shown, owned, string, text};
 use crate::vendors::gemini::part::{Data, Part, RESPONSE_FIELDS, read};
-use crate::vendors::left_out::LeftOut;
 use crate::vendors::signature::ReasoningSignature;
 
 /// The fields of a message in a session file of Gemini CLI. `displayContent` is for the screen.
@@ -95,7 +94,7 @@ pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> 
         Data::Media(_, Value::Object(data)) => data,
         _ if is_vendor_part(map) => return Some(Block::vendor(Vendor::Google, map.clone())),
         _ => {
-            notes.left_out(LeftOut::Type(map.keys().next().map_or("", String::as_str)));
+            notes.unknown(&format!("part {}", map.keys().next().map_or("without fields", String::as_str)));
             return None;
         }
     };
