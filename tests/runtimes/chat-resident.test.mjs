@@ -452,7 +452,7 @@ describe("Chat", () => {
     });
     assert.deepEqual(
       report.diagnostics.map(({ code, path }) => [code, path]),
-      [["not_expressible", "messages[1]"]],
+      [["field_left_out", "messages[1]"]],
     );
   });
 
