@@ -135,7 +135,9 @@ async function noWayAround(ask, id) {
 
 const asker = (base) => async (method, path, token, body) => {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const response = await fetch(new URL(path, base), { method, headers, body });
+  const send = () => fetch(new URL(path, base), { method, headers, body });
+  // A kept connection may be closed just as it is used again; nothing was read from it then.
+  const response = await send().catch((error) => (error.cause?.code === "ECONNRESET" ? send() : Promise.reject(error)));
   return { status: response.status, text: await response.text() };
 };
 

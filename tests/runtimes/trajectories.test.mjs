@@ -102,6 +102,6 @@ test("Harbor accepts every trajectory, and refuses broken ones", async () => {
   trajectories.push(JSON.stringify(broken));
   const errors = await errorsOf(trajectories);
   assert.match(errors.pop(), /step_id/);
-  assert.equal(names.length, 34);
+  assert.equal(names.length, 36);
   errors.forEach((error, at) => assert.equal(error, null, names[at]));
 });
