@@ -245,7 +245,8 @@ fn cargo_command(project: &Project, name: &str) -> Command {
             cargo.args(["test", "--bins", "--no-fail-fast"]).args(packages);
         }
         _ => {
-            cargo.args(["test", "--doc"]).args(packages);
+            // They run for a second; cargo compiles the crate for them alone.
+            cargo.args(["test", "--doc", "--config", "profile.dev.package.ctxweave.opt-level=0"]).args(packages);
         }
     }
     cargo
