@@ -10,7 +10,6 @@ pub use crate::content::tree::{LoomTreeData, TreeData};
 use crate::content::tree::{ids, take_system};
 use crate::content::{self, Block, Vendor};
 use crate::error::Diagnostic;
-use crate::maps::SortedSet;
 use crate::tokens::models::preserves_thinking;
 
 /// A transcript as messages in the shape of an assembled dialogue.
@@ -38,7 +37,7 @@ pub struct Message {
     pub node_ids: Vec<String>,
 }
 
-/// The transcript as messages. Texts and images are moved, not copied.
+/// The transcript as messages, without thinking that is no longer valid. Texts and images are moved, not copied.
 pub fn to_messages(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> Messages {
     let mut turns = valid_turns(transcript, &mut diagnostics);
     let system = take_system(&mut turns, &mut diagnostics);
@@ -64,28 +63,29 @@ pub fn to_messages(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> 
     Messages { system, messages, diagnostics }
 }
 
-/// The transcript as a Loom tree. Texts and images are moved, not copied.
+/// The transcript as a Loom tree, without thinking that is no longer valid. Texts and images are moved, not copied.
 pub fn to_loom_tree(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> LoomTreeData {
     let turns = valid_turns(transcript, &mut diagnostics);
     content::tree::loom_tree(turns, diagnostics)
 }
 
-/// The turns without thinking whose signature is bound to something that they lack. Older models accept it.
+/// The turns without thinking whose signature is bound to something that they lack. Only older models accept it.
 fn valid_turns(transcript: Transcript, diagnostics: &mut Vec<Diagnostic>) -> Vec<Turn> {
-    let Transcript { mut turns, changed_from } = transcript;
+    let Transcript { turns, changed_from } = transcript;
     let Some(first) = changed_from else { return turns };
-    let mut emptied = SortedSet::new();
-    for (at, id) in ids(&turns).into_iter().enumerate().skip(first) {
-        let binds = |turn: &&mut Turn| turn.model.as_deref().is_some_and(preserves_thinking);
-        let Some(turn) = turns.get_mut(at).filter(binds) else { continue };
+    let mut valid = Vec::with_capacity(turns.len());
+    for (at, (id, mut turn)) in ids(&turns).into_iter().zip(turns).enumerate() {
         let count = turn.blocks.len();
-        turn.blocks.retain(|block| !is_signed(block, Vendor::Anthropic));
-        if turn.blocks.len() < count {
+        if at >= first && turn.model.as_deref().is_none_or(preserves_thinking) {
+            turn.blocks.retain(|block| !is_signed(block, Vendor::Anthropic));
+        }
+        let is_changed = turn.blocks.len() < count;
+        if is_changed {
             diagnostics.push(ThinkingFate::Removed.in_tree(&id));
-            emptied.extend(turn.blocks.is_empty().then_some(at));
+        }
+        if !is_changed || !turn.blocks.is_empty() {
+            valid.push(turn);
         }
     }
-    let mut at = 0..turns.len();
-    turns.retain(|_| at.next().is_none_or(|at| !emptied.contains(&at)));
-    turns
+    valid
 }

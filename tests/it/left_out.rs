@@ -28,22 +28,28 @@ fn typed() -> Value {
     json!({ "type": TYPE, "id": "z", "a": 1 })
 }
 
+/// The chat in the format that is also one of sessions.
+#[rustfmt::skip]
+fn generic() -> Sample {
+    Sample {
+        format: "generic",
+        value: json!([
+            { "role": "user", "content": [{ "type": "text", "text": "Look." }, { "type": "image", "mimeType": "image/png", "data": PNG }] },
+            { "role": "assistant", "content": [{ "type": "toolCall", "id": "c", "name": "f", "arguments": {} }] },
+            { "role": "user", "content": [{ "type": "toolResult", "toolCallId": "c", "content": "ok" }] },
+        ]),
+        objects: &["/0", "/0/content/0", "/0/content/1", "/1/content/0", "/2/content/0"],
+        part: Some(("/0/content", typed(), false)),
+        item: None,
+    }
+}
+
 /// The chats of all formats.
 #[rustfmt::skip]
 fn chats() -> Vec<Sample> {
     let url = ["data:image/png;base64,", PNG].concat();
     vec![
-        Sample {
-            format: "generic",
-            value: json!([
-                { "role": "user", "content": [{ "type": "text", "text": "Look." }, { "type": "image", "mimeType": "image/png", "data": PNG }] },
-                { "role": "assistant", "content": [{ "type": "toolCall", "id": "c", "name": "f", "arguments": {} }] },
-                { "role": "user", "content": [{ "type": "toolResult", "toolCallId": "c", "content": "ok" }] },
-            ]),
-            objects: &["/0", "/0/content/0", "/0/content/1", "/1/content/0", "/2/content/0"],
-            part: Some(("/0/content", typed(), false)),
-            item: None,
-        },
+        generic(),
         Sample {
             format: "anthropic",
             value: json!([
@@ -244,17 +250,7 @@ fn sessions() -> Vec<Sample> {
             part: Some(("/1/content", json!({ TYPE: { "a": 1 } }), true)),
             item: None,
         },
-        Sample {
-            format: "generic-v1",
-            value: json!([
-                { "role": "user", "content": [{ "type": "text", "text": "Look." }, { "type": "image", "mimeType": "image/png", "data": PNG }] },
-                { "role": "assistant", "content": [{ "type": "toolCall", "id": "c", "name": "f", "arguments": {} }] },
-                { "role": "user", "content": [{ "type": "toolResult", "toolCallId": "c", "content": "ok" }] },
-            ]),
-            objects: &["/0", "/0/content/0", "/0/content/1", "/1/content/0", "/2/content/0"],
-            part: Some(("/0/content", typed(), false)),
-            item: None,
-        },
+        Sample { format: "generic-v1", ..generic() },
     ]
 }
 
@@ -382,7 +378,7 @@ fn a_conversion_keeps_a_type_or_reports_it() {
             let provider = if format == "openai-responses" { "anthropic" } else { "openai-responses" };
             let (found, places) = named(&body(&tree, provider));
             assert_eq!((found, places[0].starts_with("messages[")), (vec![of_type()], true), "{format}");
-            assert_eq!(named(&body(&tree, format)).0, [json!(null); 0], "{format}: its own body");
+            assert_eq!(named(&body(&tree, format)).0, [json!(null); 0], "{format}: the body of its provider");
         }
     }
 }

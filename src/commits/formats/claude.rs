@@ -506,9 +506,7 @@ impl<'a> Session<'a> {
         }
         turns
     }
-}
 
-impl Session<'_> {
     /// The first turn of a path before which the model saw something that its turns lack: a text that Claude Code added,
     /// the history of a message that a compaction preserves, or a summary.
     fn changed_from(&self, path: &[usize], through: bool) -> Option<usize> {

@@ -12,7 +12,7 @@ import { useEvents } from "./use-events.js";
 export function OwnTools<T>(props: {
   view: string;
   own: PersistedDocument<T>;
-  /** The part of the document that a link carries; by default all of it. */
+  /** The part of the document that a link carries; defaults to all of it. */
   content?: () => unknown;
   onUndo?: () => void;
 }) {
