@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import tailwind from "@tailwindcss/vite";
 import { defineConfig } from "vite";
 import { offline } from "./plugins/offline.js";
 import { pages } from "./plugins/pages.js";
@@ -18,7 +19,7 @@ export default defineConfig({
   define: { DOCS_URL: JSON.stringify(DOCS_URL), SOURCE_URL: JSON.stringify(SOURCE_URL.replace(/^git\+|\.git$/gu, "")) },
   // Relative addresses, so that the built page works in any folder of any server.
   base: "./",
-  plugins: [sampleFolder(), pages(), offline()],
+  plugins: [tailwind(), sampleFolder(), pages(), offline()],
   // The package locates its wasm next to its JavaScript; pre-bundling would separate them.
   optimizeDeps: { exclude: ["ctxweave", "ctxweave-vocab"] },
   // In development the sample trees are read from ../examples and the package from ../pkg.

@@ -11,7 +11,6 @@ import { DroppedItems, RecentMenu } from "./dropped-items.js";
 import { currentView } from "./route.js";
 import { setTheme, theme, type Theme } from "./theme.js";
 import { VIEWS, type View } from "./views.js";
-import "../styles/dropped-items.css";
 
 function viewNow(): View {
   const id = currentView();

@@ -27,7 +27,7 @@ export function LazyView({ view }: { view: View }) {
   if (loaded?.view !== view) {
     return (
       <>
-        <h1 class="visually-hidden">{view.name}</h1>
+        <h1 class="sr-only">{view.name}</h1>
         <p class="loading" role="status">
           Loading…
         </p>

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import "../styles/copy-as-code.css";
 import { bound } from "./bound.js";
 import { Button, SmallButton } from "./button.js";
 import { CopyButton } from "./copy-button.js";

@@ -25,7 +25,7 @@ export function CopyButton({ text, label, icon = "copy" }: { text: () => string;
   return (
     <>
       <Button label={said || label} icon={said === "Copied" ? "check" : icon} onClick={copy} />
-      <span class="visually-hidden" role="status">
+      <span class="sr-only" role="status">
         {said}
       </span>
     </>

@@ -99,7 +99,7 @@ export function Segmented<Value extends string>(props: Choice<Value> & { label: 
   const [, again] = useState(0);
   return (
     <fieldset class={`segmented ${props.class ?? ""}`}>
-      <legend class="visually-hidden">{props.label}</legend>
+      <legend class="sr-only">{props.label}</legend>
       {props.options.map(({ value, name: text }) => (
         <label key={value}>
           <input

@@ -1,5 +1,4 @@
 import type { ComponentChildren, Ref } from "preact";
-import "../styles/marked-field.css";
 
 /** A text area whose text can have marks: `children` is the same text with them, drawn below its letters. */
 export function MarkedField(props: {

@@ -21,7 +21,7 @@ export function OpenFile(props: {
         ref={input}
         type="file"
         id={props.id}
-        class="visually-hidden"
+        class="sr-only"
         multiple
         aria-label={props.about}
         tabIndex={-1}

@@ -86,7 +86,7 @@ export function OpenFolder(props: {
         }}
         type="file"
         multiple
-        class="visually-hidden"
+        class="sr-only"
         aria-label="A folder from your disk"
         data-folder-input
         tabIndex={-1}

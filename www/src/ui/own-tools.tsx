@@ -89,7 +89,7 @@ function CopyLink({ view, own, content }: { view: string; own: boolean; content:
         title={own ? "The link contains the open document" : undefined}
         onClick={() => void copy().catch(() => setSaid("Copying was refused"))}
       />
-      <span class="visually-hidden" role="status">
+      <span class="sr-only" role="status">
         {said}
       </span>
     </>

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 export function ResultPane({ label, children }: { label: string; children: ComponentChildren }) {
   return (
     <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
-      <h2 id="result-title" class="visually-hidden">
+      <h2 id="result-title" class="sr-only">
         {label}
       </h2>
       {children}

@@ -1,6 +1,5 @@
 import type { Signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import "../styles/search.css";
 import { IconButton } from "./button.js";
 import { count } from "./format.js";
 

@@ -8,7 +8,6 @@ import {
 } from "@tanstack/virtual-core";
 import type { ComponentChildren, HTMLAttributes } from "preact";
 import { useCallback, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
-import "../styles/windowed.css";
 
 /** Props of the element around an item. */
 export type ItemProps = Omit<HTMLAttributes<HTMLDivElement>, "children" | "ref" | "key">;

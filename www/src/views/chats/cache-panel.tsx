@@ -7,7 +7,6 @@ import { behind, SHORTEST, sums, turns, type Turn } from "./cache.js";
 import { MissingPrice } from "./price-table.js";
 import { dollars, money, priceOf, type Price } from "./prices.js";
 import { change, modelName, settings, whole, type Fitted } from "./state.js";
-import "../../styles/cache.css";
 
 /** The part of the prompt that stays the same from turn to turn, and its value. */
 export function CachePanel({ now }: { now: Fitted }) {

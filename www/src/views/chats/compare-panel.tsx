@@ -21,7 +21,6 @@ import { Table } from "../../ui/table.js";
 import { dollars, money, priceOf } from "./prices.js";
 import { FormatPicker } from "./settings.js";
 import { compared, pins, remote } from "./state.js";
-import "../../styles/compare.css";
 
 /** Number of differences shown at first. */
 const MAX_SHOWN_ROWS = 200;

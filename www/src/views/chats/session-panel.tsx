@@ -4,8 +4,6 @@ import { count, plural, tokens } from "../../ui/format.js";
 import { money, priceOf } from "./prices.js";
 import { costOf, costOfAll, costOfAnswer, costWithoutCache, isCompacted, sumsOf, type OpenTurns } from "./session.js";
 import { editTurn, model, showTurn } from "./state.js";
-import "../../styles/cache.css";
-import "../../styles/session.css";
 
 /** The requests of a session: their tokens and costs, and a slider that chooses the one whose contents are shown. */
 export function SessionPanel({ open }: { open: OpenTurns }) {

@@ -57,7 +57,7 @@ export function Treemap(props: {
             data-chosen={item && item.id === props.chosen ? "" : undefined}
             title={`${name}: ${tokens(data.tokens)}`}
             style={{
-              "--kind": `var(--kind-${kind})`,
+              "--kind": `var(--color-kind-${kind})`,
               left: percent(x0, WIDTH),
               top: percent(y0, HEIGHT),
               width: percent(x1 - x0, WIDTH),
@@ -65,8 +65,8 @@ export function Treemap(props: {
             }}
             onClick={() => item && props.onChoose(item.id)}
           >
-            {wide > 80 && high > 36 ? <span class="one-line tile-name">{name}</span> : null}
-            {wide > 80 && high > 66 ? <span class="one-line tile-tokens">{count(data.tokens)}</span> : null}
+            {wide > 80 && high > 36 ? <span class="truncate tile-name">{name}</span> : null}
+            {wide > 80 && high > 66 ? <span class="truncate tile-tokens">{count(data.tokens)}</span> : null}
           </div>
         );
       })}

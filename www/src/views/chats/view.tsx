@@ -52,10 +52,6 @@ import {
   type Tab,
 } from "./state.js";
 import { WindowPanel } from "./window.js";
-import "../../styles/prompt.css";
-import "../../styles/files.css";
-import "../../styles/chats.css";
-import "../../styles/window.css";
 
 /** A chat on one side, the contents of its window and the fitted chat on the other. */
 export function ChatsView() {
@@ -79,7 +75,7 @@ export function ChatsView() {
   useOpener({ hint: "Drop the chat to open it", ready, onFile: read, onSession });
   return (
     <div class="loom">
-      <h1 class="visually-hidden">Contents of a chat's window, and the fitted chat</h1>
+      <h1 class="sr-only">Contents of a chat's window, and the fitted chat</h1>
       <div class="row source">
         <SamplePicker samples={SAMPLES} text={text.value} onOpen={(json) => void open(json, false)} />
         <OpenFile label="Open a file…" id="chat-file" about="Your chat as a JSON file" view="chats" />

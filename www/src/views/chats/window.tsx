@@ -180,7 +180,7 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
       class="window-item"
       data-item={item.id}
       data-kind={item.kind}
-      style={`--kind: var(--kind-${item.kind})`}
+      style={`--kind: var(--color-kind-${item.kind})`}
       data-edit={typeof edit === "object" ? "shorten" : edit}
       data-chosen={props.chosen ? "" : undefined}
     >
@@ -197,7 +197,7 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
         {edit === "exclude" ? <span class="fate-word fate-excluded">Left out</span> : null}
         {edit !== "exclude" && edit !== undefined ? <span class="fate-word fate-changed">Changed</span> : null}
         {edit === undefined && fate ? <span class={`fate-word fate-${fate.toLowerCase()}`}>{fate}</span> : null}
-        <span class="one-line window-item-first">{item.text.slice(0, 120)}</span>
+        <span class="truncate window-item-first">{item.text.slice(0, 120)}</span>
       </button>
       <span class="share window-item-share" aria-hidden="true">
         <span style={{ inlineSize: `${Math.min(share, 100)}%` }} />

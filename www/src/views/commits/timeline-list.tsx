@@ -100,9 +100,9 @@ function Line({ open, row, lanes, most }: { open: OpenSession; row: Row; lanes: 
       <span class="commit-words">
         <span class={`commit-first by-${by}`}>
           {kind ? <span class="tag">{kind}</span> : null}
-          <span class="one-line words">{words}</span>
+          <span class="truncate words">{words}</span>
         </span>
-        <span class="one-line commit-facts">{facts.join(" · ")}</span>
+        <span class="truncate commit-facts">{facts.join(" · ")}</span>
         <span class="commit-cost" aria-hidden="true" style={{ inlineSize: `${Math.max((100 * cost) / most, 0.5)}%` }} />
       </span>
     </>

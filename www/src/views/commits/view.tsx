@@ -1,6 +1,5 @@
 import { useEffect } from "preact/hooks";
 import { useComputed, useSignal } from "@preact/signals";
-import "../../styles/commits.css";
 import { Button } from "../../ui/button.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
@@ -41,7 +40,7 @@ export function CommitsView() {
   useEffect(follow, []);
   return (
     <div class="loom commits">
-      <h1 class="visually-hidden">A session becomes commits</h1>
+      <h1 class="sr-only">A session becomes commits</h1>
       <SessionBar />
       {session.value ? (
         <Panes panes={{ session: "Session", result: "Result" }}>

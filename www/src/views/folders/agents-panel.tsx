@@ -17,7 +17,6 @@ import {
   type Loaded,
 } from "./agents.js";
 import { open } from "./state.js";
-import "../../styles/agents.css";
 
 /** What each agent loads from the folder, next to each other. */
 export function AgentsPanel() {

@@ -9,7 +9,7 @@ import { change, file, open, restore, settings, textOf, told, type } from "./sta
 export function SidePane() {
   return (
     <aside class="pane settings-pane file-pane" aria-labelledby="side-title">
-      <h2 id="side-title" class="visually-hidden">
+      <h2 id="side-title" class="sr-only">
         Settings and file
       </h2>
       <div class="controls">

@@ -30,7 +30,6 @@ import {
   wants,
 } from "./state.js";
 import { FolderTree } from "./tree.js";
-import "../../styles/files.css";
 
 /** Folders with AGENTS.md files on one side, their prompt next to them, and the watchers to notify of a change. */
 export function FoldersView() {
@@ -38,7 +37,7 @@ export function FoldersView() {
   const at = open.value;
   return (
     <div class="loom">
-      <h1 class="visually-hidden">Folders with AGENTS.md files become a prompt</h1>
+      <h1 class="sr-only">Folders with AGENTS.md files become a prompt</h1>
       <FolderSource
         sample="Sample vault"
         onSample={openSample}

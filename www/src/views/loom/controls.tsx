@@ -244,7 +244,7 @@ function Shortening({ tree }: { tree: LoomTreeData }) {
 function Marker({ tree }: { tree: LoomTreeData }) {
   const { mode, preferences } = settings.value;
   const set = preferences.truncationMarker;
-  // A one-line field cannot contain a line break, so it is written as \n.
+  // A truncate field cannot contain a line break, so it is written as \n.
   const show = (text: string): string => text.replaceAll("\n", "\\n");
   return (
     <InputField

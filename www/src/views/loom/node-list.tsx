@@ -37,7 +37,7 @@ export function NodeList() {
     <div class="node-list">
       <div class="node-list-head">
         <SearchField label="Search the nodes" placeholder="Search text or id" query={query} />
-        <label for={whichId} class="visually-hidden">
+        <label for={whichId} class="sr-only">
           Which nodes
         </label>
         <Select<Which> id={whichId} options={WHICH} {...bound(which)} />
@@ -70,7 +70,7 @@ export function NodeList() {
             >
               <span class={`author dot ${authorClass(tree, id)}`} aria-hidden="true" />
               <code>{nodeName(node, id)}</code>
-              <span class="one-line list-text">{snippet(node, 80)}</span>
+              <span class="truncate list-text">{snippet(node, 80)}</span>
               {fate ? <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span> : null}
             </button>
           );

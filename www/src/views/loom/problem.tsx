@@ -55,7 +55,7 @@ function Ways({ nodeId }: { nodeId: string }) {
 
 const ACTION = (
   <th scope="col">
-    <span class="visually-hidden">Action</span>
+    <span class="sr-only">Action</span>
   </th>
 );
 
@@ -75,7 +75,7 @@ function Costs({ costs }: { costs: Cost[] }) {
             <th scope="row">
               <NodeChip id={nodeId} />
             </th>
-            <td class="one-line clip">{snippet(nodeWith(nodeId), 80)}</td>
+            <td class="truncate clip">{snippet(nodeWith(nodeId), 80)}</td>
             <td class="number">
               <span class="cost-bar" style={{ inlineSize: `${(tokens / most) * 100}%` }} aria-hidden="true" />
               <span class="cost-number">{count(tokens)}</span>

@@ -143,7 +143,7 @@ function GapView({ gap }: { gap: Gap }) {
         {shown.map((row) => (
           <li key={row.nodeId} data-missing={row.nodeId} data-fate={row.fate}>
             <NodeChip id={row.nodeId} />
-            <span class="one-line missing-text">{snippet(nodeWith(row.nodeId), 110)}</span>
+            <span class="truncate missing-text">{snippet(nodeWith(row.nodeId), 110)}</span>
             <span class="missing-why">
               {row.reason ? REASONS[row.reason] : FATES[row.fate]} · {tokens(row.tokens)}
             </span>

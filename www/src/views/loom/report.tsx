@@ -82,7 +82,7 @@ function Rows({ rows }: { rows: NodeReport[] }) {
       <Table
         class="rows"
         label="Report by node"
-        caption={<caption class="visually-hidden">Fate of each node</caption>}
+        caption={<caption class="sr-only">Fate of each node</caption>}
         columns={["Node", "Text", "As", "Fate", { number: "Tokens" }, { number: "Message" }]}
       >
         {shown.map((row) => (
@@ -90,7 +90,7 @@ function Rows({ rows }: { rows: NodeReport[] }) {
             <th scope="row">
               <NodeChip id={row.nodeId} />
             </th>
-            <td class="one-line clip">{snippet(nodeWith(row.nodeId), 60)}</td>
+            <td class="truncate clip">{snippet(nodeWith(row.nodeId), 60)}</td>
             <td>{PARTS[row.as]}</td>
             <td>
               <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>

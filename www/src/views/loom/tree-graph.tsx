@@ -164,7 +164,7 @@ export function TreeGraph() {
         />
         <IconButton icon="target" label="Go to the tip" title="Go to the tip" onClick={toTip} />
       </div>
-      <span class="visually-hidden" role="status">
+      <span class="sr-only" role="status">
         {tip.value === undefined ? "" : `Assembled from ${nodeName(index.node.get(tip.value), tip.value)}`}
       </span>
     </div>

@@ -20,9 +20,6 @@ import { fetchSampleEarly } from "./samples.js";
 import { SourceBar } from "./source-bar.js";
 import { followLink, index, keepLink, keepVocabulary, open, outcome } from "./state.js";
 import { TreeGraph } from "./tree-graph.js";
-import "../../styles/prompt.css";
-import "../../styles/loom.css";
-import "../../styles/body.css";
 
 // In parallel with the module of the area.
 if (currentView() === "loom") fetchSampleEarly(linkParams("loom").get("tree"));
@@ -33,7 +30,7 @@ export function LoomView() {
   useEffect(keepVocabulary, []);
   return (
     <div class="loom">
-      <h1 class="visually-hidden">A Loom tree becomes a prompt</h1>
+      <h1 class="sr-only">A Loom tree becomes a prompt</h1>
       <SourceBar />
       {open.value && index.value ? (
         <>
@@ -87,7 +84,7 @@ function ResultPane() {
   const failed = made.kind === "error";
   return (
     <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembled prompt">
-      <h2 class="visually-hidden">Assembled prompt</h2>
+      <h2 class="sr-only">Assembled prompt</h2>
       {narrow.value ? null : <BudgetBar />}
       <Tabs<Shown>
         scrolls

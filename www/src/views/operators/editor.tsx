@@ -63,7 +63,7 @@ export function Findings() {
   const part = useReachable<HTMLDivElement>();
   return (
     <div class="findings" id="findings" ref={part}>
-      <p class="visually-hidden" role="status">
+      <p class="sr-only" role="status">
         {list.length === 0 ? "No findings" : plural(list.length, "finding")}
       </p>
       {list.length === 0 ? <p class="hint">No findings.</p> : null}

@@ -19,7 +19,6 @@ import { RunPanel } from "./run-panel.js";
 import { SAMPLES } from "./samples.js";
 import { begin, exclusive, open, own, parsed, strict, xml } from "./state.js";
 import { OperatorTree } from "./tree.js";
-import "../../styles/operators.css";
 
 /** A task template, its operators, and the assembly of one context. */
 export function OperatorsView() {
@@ -31,7 +30,7 @@ export function OperatorsView() {
   useOpener({ hint: "Drop the template to open it", ready: own.value.value !== undefined, onFile: read });
   return (
     <div class="operators">
-      <h1 class="visually-hidden">Task templates decide what each step may see</h1>
+      <h1 class="sr-only">Task templates decide what each step may see</h1>
       <Bar />
       <Panes panes={{ source: "Template", operators: "Operators", result: "Assembly" }} turns={false}>
         <section class="pane source-pane" aria-label="Template">

@@ -12,7 +12,6 @@ import { CHAT_SHARES, TokenBar, type Share } from "../../ui/token-bar.js";
 import { dollars, listPrice, money } from "../chats/prices.js";
 import { FATES } from "../chats/words.js";
 import { clears, fitted, MODEL, SAMPLE, whole, window, type Row } from "./state.js";
-import "../../styles/start.css";
 
 /** An introduction with a conversation that is over its window, and a field for the user's input. */
 export function StartView() {
@@ -169,7 +168,7 @@ function ShownRow({ role, text, kind, row, whole: all }: Row & { whole: number }
     <li data-message={row.index} data-fate={row.fate} class={`chat-${row.fate}`}>
       <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>
       <span class="start-role">{NAMES[kind] ?? role}</span>
-      <span class="one-line start-text">{first.length > 120 ? `${first.slice(0, 120)}…` : first}</span>
+      <span class="truncate start-text">{first.length > 120 ? `${first.slice(0, 120)}…` : first}</span>
       <span class="share start-share" aria-hidden="true">
         <span style={{ inlineSize: `${Math.min((300 * row.tokens) / all, 100)}%` }} />
       </span>

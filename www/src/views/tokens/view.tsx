@@ -14,7 +14,6 @@ import { codeOfTokens } from "./code.js";
 import { TokenizerPicker } from "./picker.js";
 import { Result } from "./result.js";
 import { SAMPLES } from "./samples.js";
-import "../../styles/token-text.css";
 import {
   begin,
   busy,
@@ -44,7 +43,7 @@ export function TokensView() {
   useOpener({ hint: "Drop a text, or a model's tokenizer.json", ready, onFile: (file) => void openFile(file) });
   return (
     <div class="loom tokens-view">
-      <h1 class="visually-hidden">A text and its tokens</h1>
+      <h1 class="sr-only">A text and its tokens</h1>
       <div class="row source">
         <SamplePicker samples={SAMPLES} text={text.value} onOpen={(content) => void open(content, false)} />
         <OpenFile label="Open a file…" id="text-file" about="A text, or the tokenizer.json of a model" view="tokens" />

@@ -14,7 +14,6 @@ import { codeOfWorkspace } from "./code.js";
 import { Editor } from "./editor.js";
 import { Response } from "./response.js";
 import { begin, open, openSample, outcome, own, problem, use, wants } from "./state.js";
-import "../../styles/files.css";
 
 /** The files of a workspace on one side, the agent's first turn on the other. */
 export function WorkspaceView() {
@@ -22,7 +21,7 @@ export function WorkspaceView() {
   const at = open.value;
   return (
     <div class="loom">
-      <h1 class="visually-hidden">A workspace becomes an agent's first turn</h1>
+      <h1 class="sr-only">A workspace becomes an agent's first turn</h1>
       <FolderSource
         sample="Sample"
         onSample={openSample}
