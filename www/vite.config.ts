@@ -14,6 +14,9 @@ const assetFileNames = ({ originalFileNames: [from = ""] }: { originalFileNames:
   return `assets/${area ?? "[name]"}-[hash][extname]`;
 };
 
+/** Times of plugins are of no use to those who build the page. */
+const checks = { bundlerTimings: false };
+
 export default defineConfig({
   // Addresses of the documentation and the source, for the links of the start view.
   define: { DOCS_URL: JSON.stringify(DOCS_URL), SOURCE_URL: JSON.stringify(SOURCE_URL.replace(/^git\+|\.git$/gu, "")) },
@@ -25,7 +28,7 @@ export default defineConfig({
   // In development the sample trees are read from ../examples and the package from ../pkg.
   server: { fs: { allow: [".."] } },
   // Workers share the modules of the areas with the page: same content, same name.
-  worker: { format: "es", rolldownOptions: { output: { assetFileNames } } },
+  worker: { format: "es", rolldownOptions: { checks, output: { assetFileNames } } },
   build: {
     target: ["chrome123", "edge123", "firefox128", "safari17.5"],
     // Samples are fetched as files, never inlined in the bundle.
@@ -33,6 +36,7 @@ export default defineConfig({
     // The style is small enough to be inlined in the page (plugins/pages.ts).
     cssCodeSplit: false,
     rolldownOptions: {
+      checks,
       output: {
         // Code shared by views is one file. Otherwise the bundler creates many small ones, with one request each.
         codeSplitting: {

@@ -218,11 +218,16 @@ describe("in any view", () => {
       await page.getByText("Kept in this browser").waitFor();
       // Regardless of how long the browser's database takes.
       await page.addInitScript(() => {
-        Object.defineProperty(IDBRequest.prototype, "onsuccess", {
-          set(listener) {
-            this.addEventListener("success", (event) => setTimeout(() => listener.call(this, event), 200));
-          },
-        });
+        for (const [{ prototype }, name] of [
+          [IDBRequest, "success"],
+          [IDBTransaction, "complete"],
+        ]) {
+          Object.defineProperty(prototype, `on${name}`, {
+            set(listener) {
+              this.addEventListener(name, (event) => setTimeout(() => listener.call(this, event), 200));
+            },
+          });
+        }
       });
       await page.goto(`${site.url}#/operators`);
       await page.reload();

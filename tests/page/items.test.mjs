@@ -141,15 +141,15 @@ describe("several items", () => {
       await format(page, "anthropic").waitFor();
       await drop(page, "two.json", json(openai()));
       await format(page, "openai").waitFor();
-      await eventually(async () => assert.match(await page.locator(".recent summary").textContent(), /2/));
+      await eventually(async () => assert.match(await page.locator(".recent").textContent(), /2/));
       await page.reload();
       await format(page, "openai").waitFor();
-      await page.locator(".recent summary").click();
+      await page.locator(".recent").click();
       const recent = page.getByRole("region", { name: "Recent items" });
       assert.deepEqual(await findings(page), []);
       await recent.getByRole("button", { name: /one\.json/ }).click();
       await format(page, "anthropic").waitFor();
-      await page.locator(".recent summary").click();
+      await page.locator(".recent").click();
       await recent.getByRole("button", { name: "Forget all" }).click();
       await eventually(async () => assert.equal(await page.locator(".recent").count(), 0));
     });

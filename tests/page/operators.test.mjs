@@ -89,7 +89,7 @@ describe("the template", () => {
       );
       assert.ok(marks.some(([text, severity]) => text === "<fresh>" && severity === "warning"));
       // The letters and their underlines overlap exactly.
-      const frames = await page.locator(".code > *").evaluateAll((all) =>
+      const frames = await page.locator(".code-text > *").evaluateAll((all) =>
         all.map((it) => {
           const { x, y, width } = it.getBoundingClientRect();
           const { font, padding, whiteSpace } = getComputedStyle(it);

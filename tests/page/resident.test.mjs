@@ -138,10 +138,8 @@ it("equals the fit of the whole request after each edit", () => {
         const { read, report: counted } = found;
         assert.deepEqual({ request, read, report: counted }, structuredClone(expected), `${seed}.${step}`);
         const fit = optionsOf(random, report, counting);
-        const chat = request.input ?? request;
-        const others = request.input ? { system: request.instructions } : {};
         const whole = attempt(() => {
-          const { messages, report: all } = area.fitMessages(chat, { ...fit, ...others });
+          const { messages, report: all } = area.fitMessages(request, fit);
           return { messages, report: all };
         });
         const live = attempt(() => {

@@ -161,19 +161,17 @@ describe("tokens", () => {
         const { get } = IDBObjectStore.prototype;
         const held = new Promise((letGo) => (globalThis.letGo = letGo));
         IDBObjectStore.prototype.get = function (key) {
-          const request = get.call(this, key);
-          if (key !== "tokens/vocabularies") return request;
-          return {
-            get result() {
-              return request.result;
-            },
-            set onsuccess(then) {
-              request.onsuccess = () => {
-                globalThis.wasRead = true;
-                void held.then(then);
-              };
-            },
-          };
+          if (key === "tokens/vocabularies") {
+            Object.defineProperty(this.transaction, "oncomplete", {
+              set(then) {
+                this.addEventListener("complete", () => {
+                  globalThis.wasRead = true;
+                  void held.then(then);
+                });
+              },
+            });
+          }
+          return get.call(this, key);
         };
       });
       await page.reload();

@@ -2,31 +2,25 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Plugin } from "vite";
 
-/** Not precached: vocabularies are large and cached on first use; previews are for other sites. */
-const LATER = /\.bin$|^preview\//u;
-
 /** Emits `service-worker.js`, which caches the files of the page so that it works offline. */
 export function offline(): Plugin {
-  let publicDir = "";
   return {
     name: "offline",
     apply: "build",
     enforce: "post",
-    configResolved(config) {
-      publicDir = config.publicDir;
-    },
     generateBundle: {
       order: "post",
       async handler(_, bundle) {
         const hash = createHash("sha256");
         const files: string[] = [];
         for (const [name, output] of Object.entries(bundle).sort(([a], [b]) => (a < b ? -1 : 1))) {
-          if (LATER.test(name) || name.endsWith(".map")) continue;
+          // Vocabularies are large, and cached on first use.
+          if (/\.(bin|map)$/u.test(name)) continue;
           hash.update(name).update(output.type === "asset" ? output.source : output.code);
           files.push(name);
         }
         for (const name of ["icon.svg", "manifest.webmanifest"]) {
-          hash.update(await readFile(`${publicDir}/${name}`));
+          hash.update(await readFile(new URL(`../public/${name}`, import.meta.url)));
           files.push(name);
         }
         const code = await readFile(new URL("./service-worker.js", import.meta.url), "utf8");

@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import type { Plugin, Rolldown } from "vite";
+import { FRAME_CLASSES } from "../src/shell/frame.js";
 import { VIEW_LIST, type ViewEntry } from "../src/shell/view-list.js";
-import { contentSecurityPolicy } from "./policy.js";
 
 /** The public address of the page: link previews need absolute addresses. */
 const ADDRESS = process.env["PAGE_URL"]?.replace(/\/*$/u, "/") ?? "";
@@ -13,16 +14,12 @@ const FRAME = "<!-- frame -->";
  * writes a page per view, such as `chats.html`, with a title, a description and a preview for links to it.
  */
 export function pages(): Plugin {
-  let building = false;
   return {
     name: "pages",
     enforce: "post",
-    configResolved(config) {
-      building = config.command === "build";
-    },
     transformIndexHtml: {
       order: "pre",
-      handler: (html) => (building ? html : html.replace(HEAD, headOf(VIEW_LIST[0])).replace(FRAME, frame())),
+      handler: (html, { server }) => (server ? html.replace(HEAD, headOf(VIEW_LIST[0])).replace(FRAME, frame()) : html),
     },
     generateBundle: {
       order: "post",
@@ -30,7 +27,8 @@ export function pages(): Plugin {
         const index = bundle["index.html"];
         if (index?.type !== "asset") return;
         const html = withStyle(String(index.source), bundle).replace(FRAME, frame());
-        const script = startScript(bundle);
+        const needs = Object.fromEntries(VIEW_LIST.map((view) => [view.id, needsOf(view, bundle)]));
+        const script = `(${start})(${JSON.stringify(needs)})`;
         const page = (view: ViewEntry): string =>
           html
             .replace(HEAD, [policyTag(script), headOf(view), `<script>${script}</script>`].join("\n    "))
@@ -44,8 +42,18 @@ export function pages(): Plugin {
   };
 }
 
+/** Lets the page connect only to its server. The hash allows its one inline script. */
 function policyTag(script: string): string {
-  return `<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(script)}" />`;
+  const policy = [
+    "default-src 'self'",
+    `script-src 'self' 'wasm-unsafe-eval' 'sha256-${createHash("sha256").update(script).digest("base64")}'`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "media-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ];
+  return `<meta http-equiv="Content-Security-Policy" content="${policy.join("; ")}" />`;
 }
 
 function headOf({ id, title, description }: ViewEntry): string {
@@ -66,10 +74,11 @@ function headOf({ id, title, description }: ViewEntry): string {
 
 /** The frame that App renders around every view, so that nothing moves when App takes over. */
 function frame(): string {
-  const links = VIEW_LIST.map(({ id, name }) => `<li><a href="#/${id}" data-name="${name}">${name}</a></li>`).join("");
+  const links = VIEW_LIST.map(({ id, name }) => `<li><a href="#/${id}">${name}</a></li>`).join("");
   return (
-    `<header class="top"><a class="brand" href="#/${VIEW_LIST[0].id}"><svg class="icon" aria-hidden="true"></svg>` +
-    `<span class="brand-name">ctxweave</span></a><nav aria-label="Views"><ul>${links}</ul></nav></header>` +
+    `<header class="${FRAME_CLASSES.top}"><a class="${FRAME_CLASSES.brand}" href="#/${VIEW_LIST[0].id}">` +
+    `<svg class="icon" aria-hidden="true"></svg><span class="${FRAME_CLASSES.name}">ctxweave</span></a>` +
+    `<nav class="${FRAME_CLASSES.nav}" aria-label="Views"><ul class="${FRAME_CLASSES.list}">${links}</ul></nav></header>` +
     `<main id="main"><p class="loading" role="status">Loading…</p></main>`
   );
 }
@@ -84,23 +93,11 @@ function withStyle(html: string, bundle: Rolldown.OutputBundle): string {
   });
 }
 
-/** The files that a view needs, known before its code is loaded. */
-interface Needs {
-  modules: string[];
-  wasm: string[];
-}
-
 /**
- * The inline script that runs first: it sets the chosen theme and fetches the files of the view in the address in
- * parallel instead of one after another.
+ * Runs first in the page: sets the chosen theme, and fetches the files of the view in the address in parallel instead of
+ * one after another.
  */
-function startScript(bundle: Rolldown.OutputBundle): string {
-  const needs = Object.fromEntries(VIEW_LIST.map(({ id }) => [id, needsOf(id, bundle)]));
-  return `(${start})(${JSON.stringify(needs)})`;
-}
-
-/** Runs in the page. */
-function start(needs: Record<string, Needs>): void {
+function start(needs: Record<string, ReturnType<typeof needsOf>>): void {
   const root = document.documentElement;
   try {
     root.dataset["theme"] = localStorage.getItem("ctxweave.theme") ?? "system";
@@ -122,25 +119,15 @@ function start(needs: Record<string, Needs>): void {
   Object.assign(window, { early });
 }
 
-function needsOf(view: string, bundle: Rolldown.OutputBundle): Needs {
-  const chunks = Object.values(bundle).filter((output) => output.type === "chunk");
-  const first = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/views/${view}/view.tsx`));
-  const entry = chunks.find(({ isEntry }) => isEntry);
-  if (!first || !entry) return { modules: [], wasm: [] };
-  const at = new Set([first]);
-  for (const chunk of at) {
-    for (const name of chunk.imports) {
-      const next = bundle[name];
-      if (next?.type === "chunk") at.add(next);
-    }
+/** The files that a view needs, known before its code is loaded. */
+function needsOf({ id, area }: ViewEntry, bundle: Rolldown.OutputBundle) {
+  const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+  const needed = new Set(chunks.filter(({ facadeModuleId }) => facadeModuleId?.endsWith(`/views/${id}/view.tsx`)));
+  for (const { imports } of needed) {
+    for (const chunk of chunks) if (!chunk.isEntry && imports.includes(chunk.fileName)) needed.add(chunk);
   }
-  const needed = [...at].filter((chunk) => chunk !== entry);
-  const areas = needed.flatMap(({ moduleIds }) =>
-    moduleIds.flatMap((id) => /\/dist\/([a-z]+)\/core\.js$/u.exec(id)?.[1] ?? []),
-  );
-  const wasm = Object.keys(bundle).filter((name) => areas.some((area) => name.startsWith(`assets/${area}-`)));
   return {
-    modules: needed.map(({ fileName }) => fileName),
-    wasm: wasm.filter((name) => name.endsWith(".wasm")),
+    modules: [...needed].map(({ fileName }) => fileName),
+    wasm: Object.keys(bundle).filter((name) => name.startsWith(`assets/${area}-`) && name.endsWith(".wasm")),
   };
 }

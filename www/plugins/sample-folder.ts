@@ -9,13 +9,9 @@ const QUERY = "?folder";
  * files are strings, others `{ base64 }`.
  */
 export function sampleFolder(): Plugin {
-  let building = false;
   return {
     name: "sample-folder",
     enforce: "pre",
-    configResolved(config) {
-      building = config.command === "build";
-    },
     async resolveId(source, importer) {
       if (!source.endsWith(QUERY) || importer === undefined) return undefined;
       return `${join(importer, "..", source.slice(0, -QUERY.length))}${QUERY}`;
@@ -24,7 +20,7 @@ export function sampleFolder(): Plugin {
       if (!id.endsWith(QUERY)) return undefined;
       const folder = id.slice(0, -QUERY.length);
       const source = JSON.stringify(await filesOf(folder));
-      if (!building) {
+      if (this.environment.mode === "dev") {
         const url = `data:application/json;base64,${Buffer.from(source).toString("base64")}`;
         return `export default ${JSON.stringify(url)}`;
       }

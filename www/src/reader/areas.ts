@@ -4,23 +4,20 @@ import chatUrl from "ctxweave/chat/ctxweave.wasm?url";
 import commitsUrl from "ctxweave/commits/ctxweave.wasm?url";
 import importUrl from "ctxweave/import/ctxweave.wasm?url";
 import loomUrl from "ctxweave/loom/ctxweave.wasm?url";
+import { once } from "../ui/once.js";
 
-/** Initializes an area once. */
-const once = <Area extends { init: (module: Promise<Response>) => Promise<void> }>(
+const area = <Area extends { init: (module: Promise<Response>) => Promise<void> }>(
   load: () => Promise<Area>,
   url: string,
-): (() => Promise<Area>) => {
-  let loaded: Promise<Area> | undefined;
-  return () =>
-    (loaded ??= (async () => {
-      const module = fetch(url);
-      const area = await load();
-      await area.init(module);
-      return area;
-    })());
-};
+): (() => Promise<Area>) =>
+  once(async () => {
+    const module = fetch(url);
+    const loaded = await load();
+    await loaded.init(module);
+    return loaded;
+  });
 
-export const chatArea = once(() => import("ctxweave/chat"), chatUrl);
-export const commitsArea = once(() => import("ctxweave/commits"), commitsUrl);
-export const importArea = once(() => import("ctxweave/import"), importUrl);
-export const loomArea = once(() => import("ctxweave/loom"), loomUrl);
+export const chatArea = area(() => import("ctxweave/chat"), chatUrl);
+export const commitsArea = area(() => import("ctxweave/commits"), commitsUrl);
+export const importArea = area(() => import("ctxweave/import"), importUrl);
+export const loomArea = area(() => import("ctxweave/loom"), loomUrl);

@@ -1,5 +1,7 @@
 /** From the bytes of a file to its text, and the name of its format if it has none. */
 
+import WORDS from "./words.json";
+
 /** Largest file that is read, and largest for each view, in bytes. */
 export const MAX_FILE_BYTES = 64_000_000;
 export const MAX_VIEW_BYTES: Partial<Record<string, number>> = { chats: 16_000_000, tokens: 32_000_000 };
@@ -17,18 +19,6 @@ export const tooLarge = (size: number, most: number): string =>
 /** Types that `identify` reads from bytes: CBOR is a session format, the others are text. */
 const IS_READ = /cbor|json|xml|\bicalendar|vcard|rtf|text\//u;
 
-/** Formats of binary files in words, by the beginning of their media type. */
-const WORDS: readonly (readonly [string, string])[] = [
-  ["image/", "an image"],
-  ["audio/", "a recording"],
-  ["video/", "a video"],
-  ["font/", "a font"],
-  ["application/pdf", "a PDF document"],
-  ["application/vnd.openxmlformats", "an Office document"],
-  ["application/vnd.oasis", "an OpenDocument file"],
-  ["application/x-sqlite3", "an SQLite database"],
-];
-
 /** The format of a binary file, in words that complete "this is"; undefined for text and unknown bytes. */
 export async function binaryFormat(bytes: Uint8Array): Promise<{ what: string; ext: string } | undefined> {
   // The marks of UTF-16 are also the beginning of some recordings.
@@ -37,7 +27,7 @@ export async function binaryFormat(bytes: Uint8Array): Promise<{ what: string; e
   // The beginning is enough for the signatures.
   const found = await fileTypeFromBuffer(bytes.subarray(0, 65_536)).catch(() => undefined);
   if (!found || IS_READ.test(found.mime)) return undefined;
-  const word = WORDS.find(([start]) => found.mime.startsWith(start))?.[1];
+  const word = Object.entries(WORDS.binaryFormats).find(([start]) => found.mime.startsWith(start))?.[1];
   return { what: `${word ?? "a binary file"} (.${found.ext})`, ext: found.ext };
 }
 

@@ -1,35 +1,27 @@
-import type { Remote } from "comlink";
+import { connect, type Connection } from "../ui/connect.js";
+import { once } from "../ui/once.js";
 import type { InputFile, Item, Reader } from "./worker.js";
 
-/** Loaded with the first item: most visits read none. */
-const library = () => import("comlink");
-
-let reader: Promise<Remote<Reader>> | undefined;
-
-/** The worker that reads files; started on first use, and again if it failed to start. */
-export function reading(): Promise<Remote<Reader>> {
-  reader ??= start().catch((error: unknown) => {
-    reader = undefined;
-    throw error;
-  });
-  return reader;
-}
-
-async function start(): Promise<Remote<Reader>> {
-  const { wrap } = await library();
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-  const remote = wrap<Reader>(worker);
+/** Starts the worker that reads files. */
+const connected = once(async (): Promise<Connection<Reader>> => {
+  let worker: Worker | undefined;
+  const connection = await connect<Reader>(
+    () => (worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" })),
+  );
   // A worker whose code cannot be loaded answers no call.
   const failure = new Promise<never>((_, reject) => {
-    const message = "the code that reads files could not be loaded; try again";
-    worker.addEventListener("error", () => reject(new Error(message)), { once: true });
+    const error = new Error("the code that reads files could not be loaded; try again");
+    worker?.addEventListener("error", () => reject(error), { once: true });
   });
-  await Promise.race([remote.keep([]), failure]);
-  return remote;
-}
+  await Promise.race([connection.worker.keep([]), failure]);
+  return connection;
+});
+
+/** The worker that reads files; started on first use. */
+export const reading = async () => (await connected()).worker;
 
 /** Reads files, and reports their items as they are read. */
 export async function addFiles(given: readonly InputFile[], report: (items: Item[]) => void): Promise<void> {
-  const [{ proxy }, worker] = await Promise.all([library(), reading()]);
+  const { worker, proxy } = await connected();
   await worker.add(given, proxy(report));
 }

@@ -1,7 +1,9 @@
 /** The kinds of dropped items, in words, and the view for each. */
 
 import type { Identification } from "ctxweave/commits";
+import type { ImportFormat } from "ctxweave/import";
 import { plural } from "../ui/format.js";
+import WORDS from "./words.json";
 
 /** A view that opens dropped items. */
 export type Target = "chats" | "commits" | "loom" | "folders" | "workspace" | "operators" | "tokens";
@@ -13,39 +15,7 @@ export interface Guess {
   what: string;
 }
 
-const BODIES = {
-  anthropic: "Anthropic",
-  gemini: "Gemini",
-  "gemini-interactions": "Gemini (Interactions)",
-  openai: "OpenAI (Chat Completions)",
-  "openai-responses": "OpenAI (Responses)",
-};
-
-const SESSIONS = {
-  "bureau-agent-v1": "a session (CBOR)",
-  "events-v1": "a session (events in CBOR)",
-  "claude-code-v1": "a session of Claude Code",
-  "codex-v0": "a session of Codex (older format)",
-  "codex-v1": "a session of Codex",
-  "gemini-v1": "a session of Gemini CLI",
-  "pi-v3": "a session of pi",
-  sts: "a session for Hugging Face",
-  "qwen-code-v1": "a session of Qwen Code",
-  "copilot-cli-v1": "a session of Copilot CLI",
-  "cline-v1": "a session of Cline",
-  "opencode-export": "a session of OpenCode",
-  "continue-v1": "a session of Continue",
-  "atif-1.7": "a trajectory (ATIF)",
-  "otel-genai": "traced messages (OpenTelemetry)",
-  "generic-v1": "a session, one message per line",
-};
-
-const LOOMS: Record<string, string> = {
-  chatgpt: "ChatGPT",
-  "open-webui": "Open WebUI",
-  "llama-cpp": "llama.cpp",
-  claude: "Claude",
-};
+const LOOMS: Partial<Record<ImportFormat, string>> = WORDS.looms;
 
 /** Kinds whose words depend on nothing else. */
 const KINDS: Partial<Record<Identification["kind"], Guess>> = {
@@ -62,16 +32,12 @@ export function guessOf(found: Identification): Guess {
   switch (found.kind) {
     case "chat": {
       const list = found.field === "" ? `an array of ${plural(found.count, "chat message")}` : "a chat";
-      return { view: "chats", what: found.body ? `a request body of ${BODIES[found.body]}` : list };
+      return { view: "chats", what: found.body ? `a request body of ${WORDS.bodies[found.body]}` : list };
     }
     case "session":
-      return { view: "commits", what: SESSIONS[found.format] };
+      return { view: "commits", what: WORDS.sessions[found.format] };
     case "loomFile":
-      return {
-        view: "loom",
-        what:
-          found.format === "messages" ? "a chat, as a Loom tree" : `a file of ${LOOMS[found.format] ?? found.format}`,
-      };
+      return { view: "loom", what: LOOMS[found.format] ?? `a file of ${found.format}` };
     default:
       return KINDS[found.kind] ?? { view: undefined, what: `an unknown format (${found.evidence[0]?.found})` };
   }

@@ -1,6 +1,6 @@
 /** JSON inside other text: curl commands, Markdown, JSON with comments, object literals of JavaScript. */
 
-import type { Expression, Program, Property } from "acorn";
+import type { Expression, Property } from "acorn";
 
 /** Longest text that is searched, in characters: a file with a request in it is written by people. */
 const MAX_SCRIPT = 4_000_000;
@@ -53,21 +53,14 @@ async function evaluated(text: string): Promise<unknown> {
   return undefined;
 }
 
-/** The first statement's object or list. */
-function literalOf(program: Program): Expression | undefined {
-  for (const statement of program.body) {
-    const candidates: (object | null | undefined)[] =
-      statement.type === "ExpressionStatement"
-        ? [statement.expression.type === "AssignmentExpression" ? statement.expression.right : statement.expression]
-        : statement.type === "VariableDeclaration"
-          ? statement.declarations.map(({ init }) => init)
-          : statement.type === "ExportDefaultDeclaration"
-            ? [statement.declaration]
-            : statement.type === "ExportNamedDeclaration" && statement.declaration?.type === "VariableDeclaration"
-              ? statement.declaration.declarations.map(({ init }) => init)
-              : [];
-    const found = candidates.find((one) => one && /^(?:Object|Array)Expression$/u.test((one as Expression).type));
-    if (found) return found as Expression;
+/** The first object or list in a program, outside functions and calls. */
+function literalOf(node: unknown): Expression | undefined {
+  const { type = "" } = (node ?? {}) as Partial<Expression>;
+  if (type === "ObjectExpression" || type === "ArrayExpression") return node as Expression;
+  if (typeof node !== "object" || node === null || /Function|Class|Call|New/u.test(type)) return undefined;
+  for (const inner of Object.values(node)) {
+    const found = literalOf(inner);
+    if (found) return found;
   }
   return undefined;
 }

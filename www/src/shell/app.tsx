@@ -8,14 +8,12 @@ import { SHOW_RESULT } from "../ui/panes.js";
 import { useEvents } from "../ui/use-events.js";
 import { LazyView } from "./lazy-view.js";
 import { DroppedItems, RecentMenu } from "./dropped-items.js";
+import { FRAME_CLASSES } from "./frame.js";
 import { currentView } from "./route.js";
-import { setTheme, theme, type Theme } from "./theme.js";
-import { VIEWS, type View } from "./views.js";
+import { theme } from "./theme.js";
+import { VIEW_LIST } from "./view-list.js";
 
-function viewNow(): View {
-  const id = currentView();
-  return VIEWS.find((view) => view.id === id) ?? VIEWS[0];
-}
+const viewNow = () => VIEW_LIST.find(({ id }) => id === currentView()) ?? VIEW_LIST[0];
 
 /** The frame around every view: the name, the navigation, and the theme. */
 export function App() {
@@ -23,19 +21,23 @@ export function App() {
   useEvents({ hashchange: () => setView(viewNow()) });
   return (
     <>
-      <a class="skip" href="#main" onClick={skipToResult}>
+      <a
+        class="skip absolute -top-20 left-2 z-10 rounded-s bg-accent px-3 py-1.5 text-accent-ink focus:top-2"
+        href="#main"
+        onClick={skipToResult}
+      >
         Skip to the assembled prompt
       </a>
-      <header class="top">
-        <a class="brand" href={`#/${VIEWS[0].id}`} aria-label="ctxweave, start">
+      <header class={FRAME_CLASSES.top}>
+        <a class={FRAME_CLASSES.brand} href={`#/${VIEW_LIST[0].id}`} aria-label="ctxweave, start">
           <Icon name="weave" />
-          <span class="brand-name">ctxweave</span>
+          <span class={FRAME_CLASSES.name}>ctxweave</span>
         </a>
-        <nav aria-label="Views">
-          <ul>
-            {VIEWS.map(({ id, name }) => (
+        <nav class={FRAME_CLASSES.nav} aria-label="Views">
+          <ul class={FRAME_CLASSES.list}>
+            {VIEW_LIST.map(({ id, name }) => (
               <li key={id}>
-                <a href={`#/${id}`} data-name={name} aria-current={id === view.id ? "page" : undefined}>
+                <a href={`#/${id}`} aria-current={id === view.id ? "page" : undefined}>
                   {name}
                 </a>
               </li>
@@ -43,7 +45,7 @@ export function App() {
           </ul>
         </nav>
         <RecentMenu />
-        <span class="version" title="Version of the package">
+        <span class="font-mono text-xs text-ink-3 max-[621px]:hidden" title="Version of the package">
           {version}
         </span>
         <ThemePicker />
@@ -72,24 +74,23 @@ function skipToResult(event: Event): void {
   });
 }
 
-const THEMES: readonly { value: Theme; name: string; icon: "auto" | "sun" | "moon" }[] = [
+const THEMES = [
   { value: "system", name: "Theme of the device", icon: "auto" },
   { value: "light", name: "Light theme", icon: "sun" },
   { value: "dark", name: "Dark theme", icon: "moon" },
-];
+] as const;
 
 function ThemePicker() {
   return (
-    <div class="segmented icons theme" role="group" aria-label="Theme">
+    <div class="segmented icons" role="group" aria-label="Theme">
       {THEMES.map(({ value, name, icon }) => (
         <IconButton
+          key={value}
           icon={icon}
           label={name}
-          key={value}
-          aria-pressed={theme.value === value}
-
           title={name}
-          onClick={() => setTheme(value)}
+          aria-pressed={theme.value === value}
+          onClick={() => (theme.value = value)}
         />
       ))}
     </div>

@@ -1,221 +1,184 @@
-import { useComputed, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { bytesText } from "../reader/bytes.js";
-import type { Target } from "../reader/kinds.js";
 import type { Item } from "../reader/worker.js";
-import { IconButton, SmallButton } from "../ui/button.js";
+import { Button, IconButton, SmallButton } from "../ui/button.js";
 import { useFirstOf } from "../ui/first-of.js";
 import { Select } from "../ui/fields.js";
 import { count, plural, tokens } from "../ui/format.js";
 import { MessageText } from "../ui/message.js";
 import { contains, SearchField } from "../ui/search.js";
-import { dropped, openDroppedAgain, openAs, openFolder, openItem, openTree, TARGETS } from "./dropped.js";
-import { forgetRecent, loadRecent, recent } from "./recent.js";
+import { dropped, openDroppedAgain, openItem, TARGETS, type Dropped } from "./dropped.js";
+import { forgetRecent, keyOf, loadRecent, recent } from "./recent.js";
 import { currentView } from "./route.js";
 
-type Dropped = NonNullable<typeof dropped.value>;
-
-/** What was dropped last: the kind of a single item, or the list of all items. */
+/** What was dropped last: the kind of the open or only item, and the list of all items. */
 export function DroppedItems() {
   const now = dropped.value;
   if (!now) return null;
-  const isList = now.items.length > 1 || (now.folder !== undefined && now.items.length > 0);
   return (
     <>
-      <Bar now={now} isList={isList} />
-      {isList ? <ItemList now={now} /> : null}
+      <Bar now={now} />
+      {now.items.length > 1 ? <ItemList items={now.items} open={now.open?.item} /> : null}
     </>
   );
 }
 
-function Bar({ now, isList }: { now: Dropped; isList: boolean }) {
-  const { open, items, isReading } = now;
-  const guess = open && !open.item ? now.folder : (open?.item ?? (isList ? undefined : items[0]));
-  const isUnknown =
-    !isReading && ((now.problem ?? open?.problem) !== undefined || (!isList && guess?.view === undefined));
+function Bar({ now }: { now: Dropped }) {
+  const { name, items, isReading, open } = now;
+  const item = open?.item ?? (items.length === 1 ? items[0] : undefined);
+  const problem = now.problem ?? open?.problem ?? item?.problem;
+  const isUnknown = !isReading && (problem !== undefined || (items.length < 2 && item?.view === undefined));
   const known = TARGETS.find(({ value }) => value === open?.view && open.problem === undefined);
-  const canOpen = open !== undefined || (!isList && items[0]?.problem === undefined && items.length > 0);
   return (
-    <div class="row dropped" role={isUnknown ? "alert" : "status"} data-guess={guess?.view ?? "unknown"}>
-      <p>
-        <Said now={now} isList={isList} guess={guess} />
+    <div
+      class={`row dropped gap-x-2.5 gap-y-1 px-6 py-1.5 text-s ${isUnknown ? "bg-cut-soft" : "bg-accent-soft"}`}
+      role={isUnknown ? "alert" : "status"}
+      data-guess={item?.view ?? "unknown"}
+    >
+      <p class="min-w-0 flex-[1_1_12rem] wrap-anywhere">
+        <strong>{item?.name ?? name}</strong>
+        {item ? ` ${item.view === undefined ? "is" : "looks like"} ${item.what}` : null}
+        {problem !== undefined ? (
+          <>
+            : <MessageText text={problem} />.
+          </>
+        ) : item ? (
+          "."
+        ) : (
+          progressOf(now)
+        )}
       </p>
       {open?.trees ? (
-        <span class="open-as">
-          <label for="dropped-tree">Tree</label>
-          <Select
-            id="dropped-tree"
-            options={open.trees.titles.map((name, place) => ({ value: String(place), name }))}
-            value={String(open.trees.open)}
-            onValue={(place) => void openTree(Number(place))}
-          />
-        </span>
+        <LabeledSelect
+          id="dropped-tree"
+          label="Tree"
+          options={open.trees.titles.map((name, place) => ({ value: String(place), name }))}
+          value={String(open.trees.open)}
+          onValue={(place) => void openItem(open.item, open.view, { place: Number(place) })}
+        />
       ) : null}
-      {canOpen ? (
-        <span class="open-as">
-          <label for="open-as">{known ? "Opened as" : "Open as"}</label>
-          <Select<Target | "">
-            id="open-as"
-            options={known ? TARGETS : [{ value: "", name: "…" }, ...TARGETS]}
-            value={known?.value ?? ""}
-            onValue={(value) => {
-              if (value !== "") void openAs(value);
-            }}
-          />
-        </span>
+      {item && item.problem === undefined ? (
+        <LabeledSelect
+          id="open-as"
+          label={known ? "Opened as" : "Open as"}
+          options={known ? TARGETS : [{ value: "" as const, name: "…" }, ...TARGETS]}
+          value={known?.value ?? ""}
+          onValue={(view) => {
+            if (view !== "") void openItem(item, view);
+          }}
+        />
       ) : null}
       <IconButton icon="close" label="Dismiss" class="reset" onClick={() => (dropped.value = undefined)} />
     </div>
   );
 }
 
-/** The items in words. */
-function Said(props: { now: Dropped; isList: boolean; guess: { what: string; view: Target | undefined } | undefined }) {
-  const { now, isList, guess } = props;
-  const { open, items, isReading } = now;
-  const problem = open?.problem ?? (isList ? undefined : items[0]?.problem);
-  if (guess) {
-    return (
-      <>
-        <strong>{open?.item?.name ?? now.name}</strong> {guess.view === undefined ? "is" : "looks like"} {guess.what}
-        {problem === undefined ? "" : ": "}
-        {problem === undefined ? null : <MessageText text={problem} />}.
-      </>
-    );
-  }
-  if (now.problem !== undefined) {
-    return (
-      <>
-        <strong>{now.name}</strong>: <MessageText text={now.problem} />.
-      </>
-    );
-  }
-  if (!isReading && items.length === 0) return <>{now.name} is an empty folder.</>;
+/** Completes the name of what was dropped. */
+function progressOf({ items, isReading }: Dropped): string {
+  const all = plural(items.length, "item");
+  if (isReading) return `: reading${items.length > 0 ? `, ${all} so far` : ""}…`;
+  return items.length === 0 ? " is an empty folder." : `: ${all}. Choose one to open it.`;
+}
+
+function LabeledSelect<Value extends string>(props: Parameters<typeof Select<Value>>[0] & { label: string }) {
+  const { label, ...select } = props;
   return (
-    <>
-      <strong>{now.name}</strong>
-      {isReading
-        ? `: reading${items.length > 0 ? `, ${plural(items.length, "item")} so far` : ""}…`
-        : `: ${plural(items.length, "item")}. Choose one to open it.`}
-    </>
+    <span class="row gap-2 [&>select]:w-auto [&>select]:max-w-56">
+      <label for={select.id}>{label}</label>
+      <Select {...select} />
+    </span>
   );
 }
 
+const LIST = "flex-none [&>*+*]:mt-2 overflow-y-auto border-line bg-surface py-2 text-s";
+
 /** Number of items shown at first; a longer list can be searched. */
-const ITEMS = 100;
-const SEARCHED = 8;
+const MAX_SHOWN = 100;
+const MIN_SEARCHED = 8;
 
 /** All items, each with its kind, size, tokens and first words. */
-function ItemList({ now }: { now: Dropped }) {
+function ItemList({ items, open }: { items: readonly Item[]; open: Item | undefined }) {
   const query = useSignal("");
-  const found = useComputed(() => {
-    return (dropped.value?.items ?? []).filter(({ name, what, first }) => contains(query.value, name, what, first));
-  });
-  const { shown, more } = useFirstOf(found.value, ITEMS);
-  const { folder, open } = now;
+  const found = items.filter(({ name, what, first }) => contains(query.value, name, what, first));
+  const { shown, more } = useFirstOf(found, MAX_SHOWN);
   return (
-    <section class="item-list" aria-label="Dropped items">
-      {now.items.length > SEARCHED ? (
+    <section class={`${LIST} max-h-[40dvh] border-y px-6`} aria-label="Dropped items">
+      {items.length > MIN_SEARCHED ? (
         <SearchField
-          class="items-search"
+          class="max-w-sm"
           placeholder="Search names and first words"
           label="Search the dropped items"
           query={query}
         />
       ) : null}
       <ol>
-        {folder?.view ? (
-          <li>
-            <button
-              type="button"
-              class="item"
-              aria-current={open && !open.item ? "true" : undefined}
-              onClick={() => folder.view && openFolder(folder.view)}
-            >
-              <span class="item-name">{now.name}</span>
-              <span class="item-what">{folder.what}</span>
-            </button>
-          </li>
-        ) : null}
         {shown.map((item) => (
           <li key={item.id} data-item-name={item.name}>
-            <ItemRow item={item} isOpen={open?.item?.id === item.id} onOpen={() => void openItem(item, viewOf(item))} />
+            {/* An unknown item is shown as text. */}
+            <ItemRow {...item} isOpen={open?.id === item.id} onOpen={() => openItem(item, item.view ?? "tokens")} />
           </li>
         ))}
       </ol>
-      {found.value.length === 0 ? <p class="hint">No item matches.</p> : null}
+      {found.length === 0 ? <p class="hint">No item matches.</p> : null}
       {more}
     </section>
   );
 }
 
-/** The view for an item; an unknown one is shown as text. */
-const viewOf = ({ view }: Item): Target => view ?? "tokens";
-
 type Listed = Pick<Item, "name" | "what" | "size" | "tokens" | "first" | "problem">;
 
-function ItemRow({ item, isOpen, onOpen }: { item: Listed; isOpen: boolean; onOpen: () => void }) {
-  const facts = [bytesText(item.size), ...(item.tokens === undefined ? [] : [`about ${tokens(item.tokens)}`])];
-  const words = (
-    <>
-      <span class="item-name">{item.name}</span>
-      <span class="item-what">
-        {item.what} · {facts.join(" · ")}
-      </span>
-      <span class="item-first">{item.problem ? <MessageText text={item.problem} sentence /> : item.first}</span>
-    </>
-  );
-  if (item.problem) return <div class="item refused">{words}</div>;
+function ItemRow(props: Listed & { isOpen?: boolean; onOpen: () => Promise<void> }) {
+  const { name, what, size, tokens: cost, first, problem, isOpen, onOpen } = props;
+  const facts = [what, size > 0 && bytesText(size), cost !== undefined && `about ${tokens(cost)}`];
   return (
-    <button type="button" class="item" aria-current={isOpen ? "true" : undefined} onClick={onOpen}>
-      {words}
+    <button
+      type="button"
+      class="item group enabled:hover:bg-accent-soft aria-[current]:bg-accent-soft"
+      aria-current={isOpen ? "true" : undefined}
+      disabled={problem !== undefined}
+      onClick={() => void onOpen()}
+    >
+      <span class="group-enabled:text-ink group-aria-[current]:font-semibold">{name}</span>
+      <span>{facts.filter(Boolean).join(" · ")}</span>
+      <span>{problem ? <MessageText text={problem} sentence /> : first}</span>
     </button>
   );
 }
 
 /** The items that were opened before, those of the open view first. */
 export function RecentMenu() {
-  const list = recent.value;
   useEffect(() => void loadRecent(), []);
+  const list = recent.value;
   if (list.length === 0) return null;
   const here = currentView();
-  const sorted = list.toSorted((one, other) => Number(other.view === here) - Number(one.view === here));
   return (
-    <details
-      class="recent"
-      onToggle={(event) => {
-        const menu = event.currentTarget;
-        if (!menu.open) return;
-        // Closed by a click elsewhere and by Escape, like a menu.
-        const off = new AbortController();
-        const close = (): void => {
-          menu.open = false;
-          off.abort();
-        };
-        addEventListener("click", ({ target }) => !menu.contains(target as Node) && close(), { signal: off.signal });
-        addEventListener("keydown", ({ key }) => key === "Escape" && close(), { signal: off.signal });
-      }}
-    >
-      <summary>
+    <>
+      <Button class="quiet recent" popovertarget="recent">
         Recent <span class="count">{count(list.length)}</span>
-      </summary>
-      <section class="item-list" aria-label="Recent items">
+      </Button>
+      <section
+        id="recent"
+        popover="auto"
+        class={`${LIST} inset-[52px_24px_auto_auto] max-h-[70dvh] w-[min(46rem,100vw-48px)] rounded-m border px-3 [box-shadow:0_8px_24px_rgb(0_0_0/20%)]`}
+        aria-label="Recent items"
+        onClick={({ currentTarget }) => currentTarget.hidePopover()}
+      >
         <SmallButton onClick={() => void forgetRecent()}>Forget all</SmallButton>
         <ol>
-          {sorted.map((item) => (
-            <li key={`${item.view} ${item.size} ${item.name}`} data-recent={item.view}>
-              <ItemRow
-                item={{ ...item, what: `${TARGETS.find(({ value }) => value === item.view)?.name}: ${item.what}` }}
-                isOpen={false}
-                onOpen={() => {
-                  document.querySelector<HTMLDetailsElement>(".recent")?.removeAttribute("open");
-                  void openDroppedAgain(item);
-                }}
-              />
-            </li>
-          ))}
+          {list
+            .toSorted((one, other) => Number(other.view === here) - Number(one.view === here))
+            .map((item) => (
+              <li key={keyOf(item)} data-recent={item.view}>
+                <ItemRow
+                  {...item}
+                  what={`${TARGETS.find(({ value }) => value === item.view)?.name}: ${item.what}`}
+                  onOpen={() => openDroppedAgain(item)}
+                />
+              </li>
+            ))}
         </ol>
       </section>
-    </details>
+    </>
   );
 }

@@ -1,11 +1,11 @@
+type Requests = Record<string, Promise<Response>>;
+
 /** Pending requests; some were started by the inline script, before any code was loaded (plugins/pages.ts). */
-const begun: Record<string, Promise<Response>> = (globalThis as { early?: Record<string, Promise<Response>> }).early ??
-{};
+const begun = (globalThis as { early?: Requests }).early ?? ({} as Requests);
 
 /** Starts to fetch a file that will be needed soon. */
 export function fetchEarly(url: string): void {
-  if (begun[url]) return;
-  begun[url] = fetch(url);
+  begun[url] ??= fetch(url);
   // The rejection is reported to those who await it.
   begun[url].catch(() => undefined);
 }

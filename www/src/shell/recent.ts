@@ -23,7 +23,7 @@ const MAX_BYTES = 16_000_000;
 /** The stored items, newest first. */
 export const recent = signal<readonly Recent[]>([]);
 
-const keyOf = ({ view, name, size }: Recent): string => `${view} ${size} ${name}`;
+export const keyOf = ({ view, name, size }: Recent): string => `${view} ${size} ${name}`;
 
 /** Reads the list from the database; without one it stays empty. */
 export async function loadRecent(): Promise<void> {
@@ -43,7 +43,7 @@ export async function remember(item: Recent): Promise<void> {
   const dropped = others.filter(({ view }) => view === item.view).slice(MAX_PER_VIEW - 1);
   recent.value = [item, ...others.filter((one) => !dropped.includes(one))];
   try {
-    await write(["recent"], (store) => {
+    await write("recent", (store) => {
       store.put(item, keyOf(item));
       for (const one of dropped) store.delete(keyOf(one));
     });
@@ -55,5 +55,5 @@ export async function remember(item: Recent): Promise<void> {
 /** Removes all items from the list and the database. */
 export async function forgetRecent(): Promise<void> {
   recent.value = [];
-  await write(["recent"], (store) => store.clear()).catch(() => undefined);
+  await write("recent", (store) => store.clear()).catch(() => undefined);
 }

@@ -1,32 +1,26 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 
+/** `system` follows the device. */
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "ctxweave.theme";
 
 function stored(): Theme {
   try {
-    const value = localStorage.getItem(KEY);
-    return value === "light" || value === "dark" ? value : "system";
+    return (localStorage.getItem(KEY) ?? "system") as Theme;
   } catch {
     return "system";
   }
 }
 
-export const theme = signal<Theme>(stored());
+export const theme = signal(stored());
 
-/** Applies a theme and stores it; `system` follows the device. */
-export function setTheme(next: Theme): void {
-  theme.value = next;
-  applyTheme();
+// Applies the theme and stores it. An unknown one has no rules, like `system`.
+effect(() => {
+  document.documentElement.dataset["theme"] = theme.value;
   try {
-    if (next === "system") localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, next);
+    localStorage.setItem(KEY, theme.value);
   } catch {
     // Without storage the choice lasts until the page is closed.
   }
-}
-
-export function applyTheme(): void {
-  document.documentElement.dataset["theme"] = theme.value;
-}
+});

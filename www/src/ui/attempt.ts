@@ -11,3 +11,7 @@ export function attempt<T>(action: () => T): Attempt<T> {
     return { ok: false, code, message };
   }
 }
+
+/** What follows from a result, unless that is an error. */
+export const andThen = <T, Next>(from: Attempt<T>, next: (value: T) => Next): Attempt<Next> =>
+  from.ok ? attempt(() => next(from.value)) : from;

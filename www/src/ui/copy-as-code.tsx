@@ -1,13 +1,11 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
 import { bound } from "./bound.js";
 import { Button, SmallButton } from "./button.js";
 import { CopyButton } from "./copy-button.js";
 import type { Code } from "./code.js";
+import { Dialog } from "./dialog.js";
 import { saveFile } from "./save.js";
 import { Tabs } from "./tabs.js";
-
-type Language = "javascript" | "rust";
 
 /** Shows and copies a program that does with the package what the view shows. */
 export function CopyAsCode({ code }: { code: () => Code | undefined | Promise<Code | undefined> }) {
@@ -31,39 +29,44 @@ export function CopyAsCode({ code }: { code: () => Code | undefined | Promise<Co
 }
 
 function CodeDialog({ code, onClose }: { code: Code; onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const language = useSignal<Language>("javascript");
-  useEffect(() => dialog.current?.showModal(), []);
+  const language = useSignal<"javascript" | "rust">("javascript");
   const program = code[language.value];
   const files = code.files.filter(({ name }) => program.includes(JSON.stringify(name)));
   return (
-    <dialog ref={dialog} class="ask code-dialog" aria-label="This view as code" onClose={onClose}>
-      <Tabs<Language> label="Language" tabs={{ javascript: "JavaScript", rust: "Rust" }} {...bound(language)}>
-        <pre tabIndex={0} aria-label="Program" data-code={language.value}>
+    <Dialog
+      label="This view as code"
+      width="w-[52rem]"
+      onClose={onClose}
+      actions={
+        <>
+          <CopyButton label="Copy" text={() => program} />
+          <Button label="Close" type="submit" />
+        </>
+      }
+    >
+      <Tabs label="Language" tabs={{ javascript: "JavaScript", rust: "Rust" }} {...bound(language)}>
+        <pre
+          class="max-h-[56dvh] overflow-auto py-3 text-xs [tab-size:4]"
+          tabIndex={0}
+          aria-label="Program"
+          data-code={language.value}
+        >
           {program}
         </pre>
       </Tabs>
       {files.length > 0 ? (
-        <p class="hint row code-files">
+        <p class="hint row gap-2 pt-2">
           It reads
           {files.map(({ name, content }) => (
             <SmallButton
               label={`Save ${name}`}
               key={name}
               data-file-of-code={name}
-              onClick={() => saveFile(name, bytesOf(content))}
+              onClick={() => saveFile(name, content)}
             />
           ))}
         </p>
       ) : null}
-      <div class="ask-answers">
-        <CopyButton label="Copy" text={() => program} />
-        <Button onClick={() => dialog.current?.close()}>Close</Button>
-      </div>
-    </dialog>
+    </Dialog>
   );
-}
-
-function bytesOf(content: string | Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  return typeof content === "string" ? new TextEncoder().encode(content) : content;
 }

@@ -2,32 +2,41 @@ import { useEffect, useState } from "preact/hooks";
 import { Button } from "./button.js";
 import type { IconName } from "./icons.js";
 
-/** A message that temporarily replaces the label of a button. */
-export function useSaid(milliseconds: number): [said: string, say: (text: string) => void] {
-  const [said, setSaid] = useState("");
+/** A button that shows for some seconds what its action returned, and announces it to screen readers. */
+export function ReportingButton(props: {
+  label: string;
+  icon: IconName;
+  title?: string | undefined;
+  seconds: number;
+  /** It fails if the browser refuses to copy. */
+  action: () => Promise<string>;
+}) {
+  const { label, icon, title, seconds, action } = props;
+  const [report, setReport] = useState("");
   useEffect(() => {
-    if (!said) return;
-    const timer = setTimeout(() => setSaid(""), milliseconds);
+    const timer = setTimeout(() => setReport(""), seconds * 1000);
     return () => clearTimeout(timer);
-  }, [said]);
-  return [said, setSaid];
-}
-
-/** Copies a text that is created on demand, and announces it, also to screen readers. */
-export function CopyButton({ text, label, icon = "copy" }: { text: () => string; label: string; icon?: IconName }) {
-  const [said, setSaid] = useSaid(2000);
-  const copy = (): void => {
-    navigator.clipboard.writeText(text()).then(
-      () => setSaid("Copied"),
-      () => setSaid("Copying was refused"),
-    );
-  };
+  }, [report]);
   return (
     <>
-      <Button label={said || label} icon={said === "Copied" ? "check" : icon} onClick={copy} />
+      <Button
+        label={report || label}
+        icon={report.startsWith("Copied") ? "check" : icon}
+        title={title}
+        onClick={() => void action().then(setReport, () => setReport("Copying was refused"))}
+      />
       <span class="sr-only" role="status">
-        {said}
+        {report}
       </span>
     </>
   );
+}
+
+/** Copies a text that is created on demand. */
+export function CopyButton({ text, label }: { text: () => string; label: string }) {
+  const copy = async (): Promise<string> => {
+    await navigator.clipboard.writeText(text());
+    return "Copied";
+  };
+  return <ReportingButton label={label} icon="copy" seconds={2} action={copy} />;
 }

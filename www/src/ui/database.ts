@@ -1,15 +1,7 @@
 /** The browser's database. Nothing in it leaves the browser. */
 
-const NAME = "ctxweave";
-const STORES = ["views", "recent"] as const;
-export type StoreName = (typeof STORES)[number];
-
-function done<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error("the browser's database failed"));
-  });
-}
+const STORES: readonly string[] = ["views", "recent"];
+type StoreName = "views" | "recent";
 
 let opened: Promise<IDBDatabase> | undefined;
 
@@ -21,43 +13,46 @@ export function onDatabaseLost(listener: () => void): void {
 }
 
 function database(): Promise<IDBDatabase> {
-  opened ??= (async () => {
-    const request = indexedDB.open(NAME, 3);
+  opened ??= new Promise((resolve, reject) => {
+    const request = indexedDB.open("ctxweave", 3);
     request.onupgradeneeded = () => {
-      const { objectStoreNames: before } = request.result;
+      const found = request.result;
       // Stores of an earlier version of the page.
-      for (const store of [...before])
-        if (!STORES.includes(store as StoreName)) request.result.deleteObjectStore(store);
-      for (const store of STORES) if (!before.contains(store)) request.result.createObjectStore(store);
+      for (const store of [...found.objectStoreNames]) if (!STORES.includes(store)) found.deleteObjectStore(store);
+      for (const store of STORES) if (!found.objectStoreNames.contains(store)) found.createObjectStore(store);
     };
-    const found = await done(request);
-    // A newer page in another tab must not wait for this one.
-    found.onversionchange = () => {
-      found.close();
-      opened = undefined;
-      for (const listener of lost) listener();
+    request.onerror = () => reject(request.error);
+    request.onsuccess = () => {
+      resolve(request.result);
+      // A newer page in another tab must not wait for this one.
+      request.result.onversionchange = () => {
+        request.result.close();
+        opened = undefined;
+        for (const listener of lost) listener();
+      };
     };
-    return found;
-  })();
+  });
   opened.catch(() => (opened = undefined));
   return opened;
 }
 
-/** Reads from a store. */
-export async function read<T>(name: StoreName, question: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-  return done(question((await database()).transaction(name).objectStore(name)));
-}
-
-/** Changes stores; resolves once the change is committed. */
-export async function write(
-  names: readonly StoreName[],
-  change: (store: IDBObjectStore, name: StoreName) => void,
-): Promise<void> {
-  const transaction = (await database()).transaction([...names], "readwrite");
-  for (const name of names) change(transaction.objectStore(name), name);
+/** Makes requests to a store; resolves once they are committed. */
+async function run<T>(name: StoreName, mode: IDBTransactionMode, action: (store: IDBObjectStore) => T): Promise<T> {
+  const transaction = (await database()).transaction(name, mode);
+  const result = action(transaction.objectStore(name));
   transaction.commit();
-  await new Promise<void>((resolve, reject) => {
-    transaction.oncomplete = () => resolve();
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve(result);
     transaction.onabort = () => reject(transaction.error ?? new Error("the browser's database failed"));
   });
+}
+
+/** Reads from a store. */
+export async function read<T>(name: StoreName, question: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  return (await run(name, "readonly", question)).result;
+}
+
+/** Changes a store. */
+export function write(name: StoreName, change: (store: IDBObjectStore) => void): Promise<void> {
+  return run(name, "readwrite", change);
 }

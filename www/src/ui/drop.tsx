@@ -2,7 +2,7 @@ import { effect } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { dropped, openDropped, openDroppedText, opener, type Opener } from "../shell/dropped.js";
 import { currentView } from "../shell/route.js";
-import type { FoundFile } from "./open-folder.js";
+import { isPassedOver, type FoundFile } from "./open-folder.js";
 import { LARGE } from "./text-parts.js";
 import { useEvents } from "./use-events.js";
 
@@ -12,21 +12,18 @@ export function useOpener(mine: Opener): void {
   const [view] = useState(currentView);
   useEffect(() => {
     opener.value = { ...mine, view };
-  });
-  useEffect(
-    () => () => {
+    return () => {
       if (opener.peek()?.view === view) opener.value = undefined;
-    },
-    [],
-  );
+    };
+  });
 }
 
 /** Starts the worker of a view when a large file arrives, while the file is read. */
-export function usePrepared({ prepare }: { prepare: () => Promise<void> }): void {
+export function usePrepared(worker: { prepare: () => Promise<void> }): void {
   useEffect(
     () =>
       effect(() => {
-        if ((dropped.value?.largest ?? 0) > LARGE) void prepare().catch(() => undefined);
+        if ((dropped.value?.largest ?? 0) > LARGE) void worker.prepare().catch(() => undefined);
       }),
     [],
   );
@@ -65,10 +62,10 @@ export function Drop() {
     },
   });
   return over ? (
-    <div class="drop" aria-hidden="true">
-      <p>
+    <div class="pointer-events-none fixed inset-0 z-20 grid place-items-center bg-paper/82" aria-hidden="true">
+      <p class="rounded-m border-2 border-dashed border-accent bg-surface px-11 py-7 text-center text-[1.1rem]">
         {opener.value?.hint ?? "Drop it to open it"}
-        <span class="quiet-text">Files for another view open there.</span>
+        <span class="quiet-text block text-s">Files for another view open there.</span>
       </p>
     </div>
   ) : null;
@@ -84,30 +81,26 @@ function take(data: DataTransfer): void {
   // Both lists are emptied after the event.
   const entries = [...items].flatMap((item) => item.webkitGetAsEntry?.() ?? []);
   const single = [...files].map((file): FoundFile => ({ path: file.name, file: async () => file }));
-  void (async () => {
-    const found: FoundFile[] = [];
-    const [only] = entries;
-    const folder = entries.length === 1 && only?.isDirectory ? only : undefined;
-    for (const entry of entries) await walk(entry, folder ? "" : entry.name, found);
-    const name = folder?.name ?? files[0]?.name ?? "dropped items";
-    await openDropped(name, entries.length > 0 ? found : single);
-  })();
+  const [only] = entries;
+  const folder = entries.length === 1 && only?.isDirectory ? only : undefined;
+  const name = folder?.name ?? files[0]?.name ?? "dropped items";
+  void Promise.all(entries.map((entry) => filesIn(entry, folder ? "" : entry.name))).then((found) =>
+    openDropped(name, entries.length > 0 ? found.flat() : single),
+  );
 }
 
-async function walk(entry: FileSystemEntry, path: string, found: FoundFile[]): Promise<void> {
+/** All files in a dropped folder, or the dropped file. */
+async function filesIn(entry: FileSystemEntry, path: string): Promise<FoundFile[]> {
   if (entry.isFile) {
     const file = (): Promise<File> => new Promise((yes, no) => (entry as FileSystemFileEntry).file(yes, no));
-    found.push({ path, file });
-    return;
+    return [{ path, file }];
   }
+  const found: Promise<FoundFile[]>[] = [];
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((yes, no) => reader.readEntries(yes, no));
-    if (some.length === 0) return;
-    for (const inner of some) {
-      if (inner.name !== ".git" && inner.name !== "node_modules") {
-        await walk(inner, path ? `${path}/${inner.name}` : inner.name, found);
-      }
-    }
+    if (some.length === 0) return (await Promise.all(found)).flat();
+    const inside = some.filter(({ name }) => !isPassedOver(name));
+    found.push(...inside.map((inner) => filesIn(inner, path ? `${path}/${inner.name}` : inner.name)));
   }
 }

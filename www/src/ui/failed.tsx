@@ -1,6 +1,7 @@
-import type { ComponentChildren, Ref } from "preact";
+import type { ComponentChildren } from "preact";
 import { MessageText } from "./message.js";
 import { useReachable } from "./reachable.js";
+import { ResultPane } from "./result-pane.js";
 
 interface Props {
   code: string;
@@ -9,13 +10,16 @@ interface Props {
 }
 
 /** An error of the package. */
-export function ProblemPanel(props: Props & { class?: string; part?: Ref<HTMLElement> }) {
+export function ProblemPanel(props: Props & { class?: string }) {
+  const part = useReachable<HTMLElement>();
   return (
-    <section class={`stack problem-panel ${props.class ?? ""}`} role="alert" ref={props.part ?? null}>
-      <p class="problem-code">
-        <code data-error-code>{props.code}</code>
+    <section class={`stack problem-panel content-start ${props.class ?? ""}`} role="alert" ref={part}>
+      <p>
+        <code class="rounded-s bg-cut-soft px-2 py-0.5 font-semibold text-cut" data-error-code>
+          {props.code}
+        </code>
       </p>
-      <h2>
+      <h2 class="text-[1.0625rem] leading-snug wrap-anywhere">
         <MessageText text={props.message} sentence />
       </h2>
       {props.children}
@@ -25,10 +29,9 @@ export function ProblemPanel(props: Props & { class?: string; part?: Ref<HTMLEle
 
 /** Shown instead of a result if the call threw. */
 export function Failed({ label, ...problem }: Props & { label: string }) {
-  const part = useReachable<HTMLElement>();
   return (
-    <section class="pane result-pane" id="result" tabIndex={-1} aria-label={label}>
-      <ProblemPanel {...problem} class="tab-panel" part={part} />
-    </section>
+    <ResultPane label={label}>
+      <ProblemPanel {...problem} class="tab-panel" />
+    </ResultPane>
   );
 }

@@ -22,16 +22,17 @@ export function Field(
 ) {
   const id = useId();
   const hintId = `${id}-hint`;
-  const ofTree =
-    props.origin === "tree" ? <span class="origin">{props.beside ? "tree" : "set by the tree"}</span> : null;
+  const isOfTree = props.origin === "tree";
   return (
-    <div class={props.beside ? "field beside" : "field"}>
-      <div class="field-head">
-        <label for={id}>{props.label}</label>
-        {ofTree}
+    <div class={`field ${props.beside ? "grid-cols-[minmax(0,1fr)_6.4rem] items-center gap-x-2.5" : ""}`}>
+      <div class="flex min-h-5 items-center gap-1.5">
+        <label for={id} class="text-s text-ink-2">
+          {props.label}
+        </label>
+        {isOfTree ? <span class="tag ml-auto">{props.beside ? "tree" : "set by the tree"}</span> : null}
         {props.origin === "set" && props.onReset ? (
           <IconButton
-            class="reset"
+            class="reset ml-auto"
             icon="reset"
             label={`Reset: ${props.label}`}
             title="Reset"
@@ -41,7 +42,7 @@ export function Field(
       </div>
       {props.children({ id, describedBy: props.hint ? hintId : undefined })}
       {props.hint ? (
-        <p class="hint" id={hintId}>
+        <p class="hint col-span-full" id={hintId}>
           {props.hint}
         </p>
       ) : null}
@@ -104,6 +105,7 @@ export function Segmented<Value extends string>(props: Choice<Value> & { label: 
         <label key={value}>
           <input
             type="radio"
+            class="absolute inset-0 m-0 cursor-pointer opacity-0"
             name={name}
             value={value}
             checked={props.value === value}
@@ -112,7 +114,7 @@ export function Segmented<Value extends string>(props: Choice<Value> & { label: 
               again((times) => times + 1);
             }}
           />
-          <span>{text}</span>
+          <span class="block truncate">{text}</span>
         </label>
       ))}
     </fieldset>
@@ -158,9 +160,10 @@ export function SliderField(
   return (
     <Field {...field}>
       {({ id }) => (
-        <div class="slider">
+        <div class="slider grid grid-cols-[minmax(0,1fr)_5.6rem] items-center gap-2.5">
           <input
             type="range"
+            class="m-0 w-full"
             aria-label={`${field.label}, slider`}
             aria-valuetext={tokens(value)}
             min={min}

@@ -4,7 +4,7 @@ import { Button } from "./button.js";
 import type { Code } from "./code.js";
 import { CopyAsCode } from "./copy-as-code.js";
 import { useOpener } from "./drop.js";
-import { MessageText } from "./message.js";
+import { ProblemNotice } from "./notice.js";
 import { OpenFolder, type OpenedFolder } from "./open-folder.js";
 import type { PersistedDocument } from "./own.js";
 import { OwnTools } from "./own-tools.js";
@@ -38,13 +38,7 @@ export function FolderSource<T>(props: {
       <WhatIsOpen failed={problem.value !== undefined}>{props.children}</WhatIsOpen>
       <CopyAsCode code={props.code} />
       <OwnTools view={props.view} own={props.own} />
-      {problem.value ? (
-        <div class="notice problem" role="alert">
-          <p>
-            <MessageText text={problem.value} sentence />
-          </p>
-        </div>
-      ) : null}
+      {problem.value ? <ProblemNotice problem={{ message: problem.value }} /> : null}
     </div>
   );
 }

@@ -23,56 +23,36 @@ export function JsonText(props: {
 }) {
   const { name, label, text, title = name, copied = () => text ?? "", children } = props;
   return (
-    <div class="raw">
-      <section>
-        <div class="row raw-head">
-          <h3>{title}</h3>
-          {children}
-          <CopyButton label={label} text={copied} />
-        </div>
-        {text !== undefined && text.length > LARGE ? (
-          <LargeText name={name} text={text} />
-        ) : (
-          <pre tabIndex={0} aria-label={`${name} as JSON`} data-json={name}>
-            {text ?? "…"}
-          </pre>
-        )}
-      </section>
-    </div>
+    <section class="raw">
+      <div class="row raw-head">
+        <h3>{title}</h3>
+        {children}
+        <CopyButton label={label} text={copied} />
+      </div>
+      {text !== undefined && text.length > LARGE ? (
+        <LargeText name={name} text={text} />
+      ) : (
+        <pre tabIndex={0} aria-label={`${name} as JSON`} data-json={name}>
+          {text ?? "…"}
+        </pre>
+      )}
+    </section>
   );
 }
 
-/** Number of lines that are rendered together, and of characters if they are long. */
-const BLOCK_LINES = 40;
-const BLOCK_LENGTH = 20_000;
+/** Lines that are rendered together; of a long line, its parts. */
+const BLOCK = /(?:[^\n]{1,500}\n?|\n){1,40}/gu;
 
 function LargeText({ name, text }: { name: string; text: string }) {
-  const starts = useMemo(() => blocksOf(text), [text]);
-  const block = (at: number): string => text.slice(starts[at], starts[at + 1]).replace(/\n$/, "");
+  const blocks = useMemo(() => text.match(BLOCK) ?? [], [text]);
   return (
     <Windowed
       key={text.length}
-      class="json-lines"
       label={`${name} as JSON`}
       outer={{ "data-json": name } as object}
-      count={starts.length - 1}
-      estimate={() => 18 * BLOCK_LINES}
-      item={(at) => <pre>{block(at)}</pre>}
+      count={blocks.length}
+      estimate={() => 18 * 40}
+      item={(at) => <div class="font-mono">{blocks[at]?.replace(/\n$/, "")}</div>}
     />
   );
-}
-
-/** The beginning of each block of lines, and the end. */
-function blocksOf(text: string): number[] {
-  const starts = [0];
-  for (let at = 0; at < text.length;) {
-    const from = at;
-    for (let line = 0; line < BLOCK_LINES && at >= 0 && at - from < BLOCK_LENGTH; line++) {
-      at = text.indexOf("\n", at) + 1 || text.length;
-    }
-    // A line that is longer than a block is broken.
-    at = Math.min(at, from + 2 * BLOCK_LENGTH);
-    starts.push(at);
-  }
-  return starts;
 }

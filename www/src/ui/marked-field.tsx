@@ -12,14 +12,20 @@ export function MarkedField(props: {
   describedBy?: string;
   isInvalid?: boolean;
 }) {
+  const { wraps } = props;
+  // The two have the same letters at the same positions. The frame scrolls both.
+  const letters = `[grid-area:1/1] px-4 py-3 font-mono text-[13px]/5 [tab-size:2] ${
+    wraps ? "whitespace-pre-wrap wrap-break-word" : "whitespace-pre"
+  }`;
   return (
-    <div class={`code-frame ${props.wraps ? "wraps" : ""}`}>
-      <div class="code-text">
-        <pre aria-hidden="true">
+    <div class="code-frame min-h-48 flex-1 overflow-auto rounded-t-m -outline-offset-2 outline-accent focus-within:outline-2">
+      <div class={`code-text grid min-h-full ${wraps ? "w-full" : "w-max min-w-full"}`}>
+        <pre class={`${letters} pointer-events-none text-transparent`} aria-hidden="true">
           {props.children}
           {"\n"}
         </pre>
         <textarea
+          class={`${letters} resize-none overflow-hidden rounded-none border-0 bg-transparent outline-0`}
           ref={props.area ?? null}
           aria-label={props.label}
           aria-describedby={props.describedBy}
@@ -28,7 +34,7 @@ export function MarkedField(props: {
           autocapitalize="off"
           autocomplete="off"
           placeholder={props.placeholder}
-          wrap={props.wraps ? "soft" : "off"}
+          wrap={wraps ? "soft" : "off"}
           value={props.value}
           onInput={(event) => props.onText(event.currentTarget.value)}
         />

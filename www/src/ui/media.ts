@@ -1,6 +1,6 @@
 import { signal, type ReadonlySignal } from "@preact/signals";
 
-function media(query: string): ReadonlySignal<boolean> {
+export function media(query: string): ReadonlySignal<boolean> {
   const list = matchMedia(query);
   const matches = signal(list.matches);
   list.addEventListener("change", (event) => {

@@ -4,213 +4,218 @@
  */
 
 import { batch, computed, effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals";
-import type { Remote } from "comlink";
+import type { Connection } from "./connect.js";
+import { once } from "./once.js";
 import { listChange, withListChange, type ListChange } from "./same.js";
+import { largeText, withText } from "./stored.js";
 import { applyEdits, editsBetween, type TextEdit } from "./text-edits.js";
 
 /** Whether this is the worker. */
 export const isWorker = typeof document === "undefined";
 
-/** Inputs with a large text. */
-interface WithText {
-  text: string;
-}
+type Values = Readonly<Record<string, unknown>>;
 
-/** The fields of an object that changed since the last one, and the names of all its fields: others are gone. */
-interface Update<T> {
-  changed: Partial<T>;
+/** The values that changed since the last ones, and the names of all: others are gone. */
+interface Update {
+  changed: Record<string, unknown>;
   /** Of lists, only the range that changed. */
-  lists: Partial<Record<keyof T, ListChange>>;
-  names: readonly (keyof T)[];
+  lists: Record<string, ListChange>;
+  names: readonly string[];
 }
 
-export function updateOf<T extends object>(before: Partial<T> | undefined, now: T): Update<T> {
-  const names = Object.keys(now) as (keyof T)[];
-  const changed: Partial<T> = {};
-  const lists: Update<T>["lists"] = {};
-  for (const name of names) {
-    const [old, next] = [before?.[name], now[name]];
+export function updateOf(before: Values | undefined, now: Values): Update {
+  const update: Update = { changed: {}, lists: {}, names: Object.keys(now) };
+  for (const [name, next] of Object.entries(now)) {
+    const old = before?.[name];
     if (before && name in before && old === next) continue;
-    if (Array.isArray(old) && Array.isArray(next)) lists[name] = listChange(old, next);
-    else changed[name] = next;
+    if (Array.isArray(old) && Array.isArray(next)) update.lists[name] = listChange(old, next);
+    else update.changed[name] = next;
   }
-  return { changed, lists, names };
+  return update;
 }
 
-export function updated<T extends object>(before: T | undefined, { changed, lists, names }: Update<T>): T {
-  const all = { ...before, ...changed } as T;
-  for (const [name, change] of Object.entries(lists) as [keyof T, ListChange][])
-    if (change.removed > 0 || change.added.length > 0)
-      all[name] = withListChange(all[name] as unknown[], change) as T[typeof name];
-  return Object.fromEntries(names.map((name) => [name, all[name]])) as T;
-}
-
-/** The inputs that changed. */
-interface Changes<Inputs> extends Update<Inputs> {
-  /** Edits of the last text, instead of a whole new one. */
-  edits?: TextEdit[] | undefined;
+export function updated(before: Values | undefined, { changed, lists, names }: Update): Values {
+  const all: Record<string, unknown> = { ...before, ...changed };
+  for (const [name, change] of Object.entries(lists))
+    if (change.removed > 0 || change.added.length > 0) all[name] = withListChange(all[name] as unknown[], change);
+  return Object.fromEntries(names.map((name) => [name, all[name]]));
 }
 
 /** What the worker of a view offers. */
-export interface MirrorWorker<Inputs, Results> {
-  /** Computes from new inputs; results are reported if they changed, also later. */
-  compute(changes: Changes<Inputs>, report: (update: Update<Results>) => void): Promise<void>;
+export interface MirrorWorker {
+  /**
+   * Computes from changed inputs; results are reported if they changed, also later. `edits` replace a whole new text.
+   */
+  compute(changes: Update, edits: TextEdit[] | undefined, report: (results: Update) => void): Promise<void>;
   /** Computes something once, from the current inputs. */
   answer(question: string): unknown;
 }
 
-/** The page's side of a worker. */
-export interface Mirror<Inputs, Results> {
-  /** Whether the worker computes. */
-  isUsed: ReadonlySignal<boolean>;
-  /** The last results; undefined until the first ones arrive. */
-  results: Signal<Results | undefined>;
-  /** The inputs of these results. */
-  inputs: Signal<Inputs | undefined>;
-  /** Whether newer results follow. */
-  isBusy: Signal<boolean>;
-  /** Starts the worker. Set by the view, since the module with the state is also part of the worker. */
-  start: () => Worker;
-  /** Starts the worker before it is needed. */
-  prepare: () => Promise<void>;
-  /** Asks the worker once it has the current inputs. */
-  ask: (question: string) => Promise<unknown>;
-  /** A result: the worker's while it computes, or, until it has arrived, `absent`; otherwise it is computed here. */
-  result: <Name extends keyof Results>(
-    name: Name,
-    absent: Results[Name],
-    local: () => Results[Name],
-  ) => ReadonlySignal<Results[Name]>;
+interface WorkerOptions<Inputs> {
+  /** What the page may ask. */
+  answers?: Record<string, () => unknown>;
+  /** Called before new inputs are set. */
+  prepare?: (inputs: Inputs) => void;
+  /** Prepares results for sending. */
+  move?: (changed: Record<string, unknown>) => Record<string, unknown>;
 }
 
-const nextTask = (): Promise<void> => new Promise((done) => setTimeout(done));
+/** A document and the other inputs, by name. */
+type InputsOf<Document, Signals> = { document: Document } & {
+  [Name in keyof Signals]: Signals[Name] extends Signal<infer Value> ? Value : never;
+};
+
+/** The inputs as they are sent: the large text apart from the rest of its document. */
+const sentInputs = ({ document, ...rest }: { document: unknown }): Values => ({
+  ...rest,
+  document: withText(document, ""),
+  text: largeText(document),
+});
+
+const valuesOf = (signals: Record<string, ReadonlySignal>): Values =>
+  Object.fromEntries(Object.entries(signals).map(([name, { value }]) => [name, value]));
 
 /** Milliseconds between two computations. */
 const PAUSE = 150;
 
+const pause = (time = 0): Promise<void> => new Promise((done) => setTimeout(done, time));
+
 /**
- * Uses a worker while `inputs` has a value. Inputs that change while it computes are sent when it is done, so that typing
- * never queues work. Only what changed is sent: a large text is copied when it is sent.
+ * Uses a worker while the text of the document is large. Inputs that change while it computes are sent when it is done,
+ * so that typing never queues work. Only what changed is sent: a large text is copied when it is sent.
  */
-export function mirror<Inputs extends WithText, Results extends object>(
-  inputs: () => Inputs | undefined,
-): Mirror<Inputs, Results> {
-  const given = computed(() => (isWorker ? undefined : inputs()));
-  const results = signal<Results | undefined>(undefined);
-  const answered = signal<Inputs | undefined>(undefined);
-  const isBusy = signal(false);
-  let remote: Remote<MirrorWorker<Inputs, Results>> | undefined;
+export class Mirror<Document, Signals extends Record<string, Signal>> {
+  /** The open document; in the worker, that of the page. */
+  readonly document: ReadonlySignal<Document | undefined>;
+  /** In the worker: the document of the page. */
+  readonly received = signal<Document | undefined>(undefined);
+  /** Whether the worker computes. */
+  readonly isUsed: ReadonlySignal<boolean>;
+  /** Whether newer results follow. */
+  readonly isBusy = signal(false);
+  /** The inputs of the worker's results; undefined until the first ones arrive. */
+  readonly inputs = signal<InputsOf<Document, Signals> | undefined>(undefined);
+  /** Starts the worker. Set by the view, since the module with the state is also part of the worker. */
+  start: () => Promise<Connection<MirrorWorker>> = () => Promise.reject(new Error("the view has no worker"));
+
+  readonly #signals: Signals;
+  readonly #given: ReadonlySignal<InputsOf<Document, Signals> | undefined>;
+  readonly #results = signal<Values | undefined>(undefined);
+  /** What the worker computes, by name. */
+  readonly #computed: Record<string, ReadonlySignal> = {};
+  readonly #connect = once(() => this.start());
   /** What the worker has, and what it reported. */
-  let sent: Inputs | undefined;
-  let last: Results | undefined;
-  const prepare = async (): Promise<Remote<MirrorWorker<Inputs, Results>>> => {
-    const { wrap } = await import("comlink");
-    return (remote ??= wrap<MirrorWorker<Inputs, Results>>(self.start()));
-  };
-  const run = async (): Promise<void> => {
-    const [{ proxy }, worker] = [await import("comlink"), await prepare()];
-    let isFirst = true;
-    while (given.peek() !== undefined && (isFirst || sent !== given.peek())) {
-      // While the user types, only the last state is sent.
-      if (!isFirst) await new Promise((done) => setTimeout(done, PAUSE));
-      const now = given.peek();
-      if (now === undefined) break;
-      const changes = changesOf(sent, now);
-      [sent, isFirst] = [now, false];
-      await worker.compute(
-        changes as never,
-        proxy(async (update: Update<Results>) => {
-          last = updated(last, update);
-          // In another task: to receive results and to show them takes long enough.
-          await nextTask();
-          if (given.peek() === undefined) return;
-          batch(() => {
-            answered.value = now;
-            results.value = last;
-          });
-        }) as never,
-      );
-      await nextTask();
-    }
-    isBusy.value = false;
-  };
-  const self: Mirror<Inputs, Results> = {
-    isUsed: computed(() => given.value !== undefined),
-    results,
-    inputs: answered,
-    isBusy,
-    start: () => {
-      throw new Error("the view has no worker");
-    },
-    prepare: async () => void (await prepare()),
-    ask: async (question) => {
-      let stop: (() => void) | undefined;
-      await new Promise<void>((done) => (stop = effect(() => void (isBusy.value || done()))));
-      stop?.();
-      return (await prepare()).answer(question);
-    },
-    result: (name, absent, local) =>
-      computed(() => (given.value === undefined ? local() : results.value ? results.value[name] : absent)),
-  };
-  if (!isWorker) {
-    effect(() => {
-      const now = given.value;
-      untracked(() => {
-        if (now === undefined) results.value = undefined;
-        else if (!isBusy.peek()) {
-          isBusy.value = true;
-          run().catch(() => {
-            sent = undefined;
-            isBusy.value = false;
-          });
-        }
-      });
+  #sent: InputsOf<Document, Signals> | undefined;
+  #last: Values | undefined;
+
+  constructor(own: ReadonlySignal<Document | undefined>, signals: Signals) {
+    this.#signals = signals;
+    this.document = computed(() => this.received.value ?? own.value);
+    this.#given = computed(() => {
+      if (isWorker || largeText(own.value) === undefined) return undefined;
+      return { document: own.value, ...valuesOf(signals) } as InputsOf<Document, Signals>;
+    });
+    this.isUsed = computed(() => this.#given.value !== undefined);
+    if (!isWorker) effect(() => this.#follow(this.#given.value === undefined));
+  }
+
+  /**
+   * A result: the worker's while it computes, or, until it has arrived, `absent`; otherwise it is computed here. The
+   * worker sends what `short` leaves of it.
+   */
+  result<T>(name: string, absent: T, compute: () => T, short: (value: T) => T = (value) => value): ReadonlySignal<T> {
+    const here = computed(compute);
+    this.#computed[name] = computed(() => short(here.value));
+    if (isWorker) return here;
+    return computed(() => {
+      if (!this.isUsed.value) return here.value;
+      return this.#results.value ? (this.#results.value[name] as T) : absent;
     });
   }
-  return self;
-}
 
-function changesOf<Inputs extends WithText>(before: Inputs | undefined, now: Inputs): Changes<Inputs> {
-  const update = updateOf(before, now);
-  const edits = before && editsBetween(before.text, now.text);
-  if (edits) delete update.changed.text;
-  return { ...update, edits };
-}
+  /** Starts the worker before it is needed. */
+  async prepare(): Promise<void> {
+    await this.#connect();
+  }
 
-interface WorkerOptions<Results> {
-  /** What the page may ask. */
-  answers: Record<string, () => unknown>;
-  move: (changed: Partial<Results>) => Partial<Results>;
-}
+  /** Asks the worker once it has the current inputs. */
+  async ask(question: string): Promise<unknown> {
+    let stop: (() => void) | undefined;
+    await new Promise<void>((done) => (stop = effect(() => void (this.isBusy.value || done()))));
+    stop?.();
+    return (await this.#connect()).worker.answer(question);
+  }
 
-/** The worker's side: `apply` sets the inputs, `read` computes the results from them; `move` prepares them for sending. */
-export function mirrorWorker<Inputs extends WithText, Results extends object>(
-  ready: Promise<unknown>,
-  apply: (inputs: Inputs) => void,
-  read: () => Results,
-  { answers = {}, move }: Partial<WorkerOptions<Results>> = {},
-): MirrorWorker<Inputs, Results> {
-  let stop: (() => void) | undefined;
-  let last: Results | undefined;
-  let inputs: Inputs | undefined;
-  return {
-    async compute({ edits, ...changes }, report) {
-      await ready;
-      stop?.();
-      const before = inputs;
-      inputs = updated(before, changes);
-      if (edits && before) inputs.text = applyEdits(before.text, edits);
-      apply(inputs);
-      stop = effect(() => {
-        const all = read();
-        const { changed, ...rest } = updateOf(last, all);
-        last = all;
-        void report({ changed: move ? move(changed) : changed, ...rest });
-      });
-    },
-    async answer(question) {
-      await ready;
-      return answers[question]?.();
-    },
-  };
+  /** The worker's side: sets the inputs of the page, and computes the results from them. */
+  worker(
+    ready: Promise<unknown>,
+    { answers = {}, prepare, move = (changed) => changed }: WorkerOptions<InputsOf<Document, Signals>> = {},
+  ): MirrorWorker {
+    let stop: (() => void) | undefined;
+    let last: Values | undefined;
+    let sent: Values | undefined;
+    return {
+      compute: async (changes, edits, report) => {
+        await ready;
+        stop?.();
+        const before = sent;
+        const { text, document, ...rest } = updated(before, changes);
+        const whole = edits && before ? applyEdits(before.text as string, edits) : text;
+        sent = { ...rest, document, text: whole };
+        const inputs = { ...rest, document: withText(document, whole) };
+        prepare?.(inputs as InputsOf<Document, Signals>);
+        batch(() => {
+          this.received.value = inputs.document as Document;
+          for (const [name, one] of Object.entries(this.#signals)) one.value = rest[name];
+        });
+        stop = effect(() => {
+          const all = valuesOf(this.#computed);
+          const { changed, ...others } = updateOf(last, all);
+          last = all;
+          report({ changed: move(changed), ...others });
+        });
+      },
+      answer: async (question) => {
+        await ready;
+        return answers[question]?.();
+      },
+    };
+  }
+
+  #follow(isSmall: boolean): void {
+    untracked(() => {
+      if (isSmall) this.#results.value = undefined;
+      else if (!this.isBusy.peek()) {
+        this.isBusy.value = true;
+        this.#run()
+          .catch(() => (this.#sent = undefined))
+          .finally(() => (this.isBusy.value = false));
+      }
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { worker, proxy } = await this.#connect();
+    for (let now = this.#given.peek(); now && now !== this.#sent; now = this.#given.peek()) {
+      const [before, inputs] = [this.#sent && sentInputs(this.#sent), now];
+      const changes = updateOf(before, sentInputs(now));
+      const edits = before && editsBetween(before.text as string, largeText(now.document) as string);
+      if (edits) delete changes.changed.text;
+      this.#sent = now;
+      const report = async (results: Update): Promise<void> => {
+        this.#last = updated(this.#last, results);
+        // In another task: to receive results and to show them takes long enough.
+        await pause();
+        if (this.#given.peek() === undefined) return;
+        batch(() => {
+          this.inputs.value = inputs;
+          this.#results.value = this.#last;
+        });
+      };
+      await worker.compute(changes, edits, proxy(report));
+      await pause();
+      // While the user types, only the last state is sent.
+      if (this.#given.peek() !== now) await pause(PAUSE);
+    }
+  }
 }

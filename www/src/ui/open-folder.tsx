@@ -1,5 +1,4 @@
-import { useRef } from "preact/hooks";
-import { Button } from "./button.js";
+import { FilesButton } from "./button.js";
 
 /** A file of an opened folder, with its path relative to the folder. */
 export interface OpenedFile {
@@ -19,22 +18,15 @@ const MAX_FILES = 20_000;
 const MAX_FILE_BYTES = 4_000_000;
 
 /** Folders without user files, hidden in most file managers. */
-const PASSED_OVER = new Set([".git", "node_modules"]);
+export const isPassedOver = (name: string): boolean => name === ".git" || name === "node_modules";
+
+type Picker = () => Promise<FileSystemDirectoryHandle>;
 
 /** A file that was found but not read yet. */
 export interface FoundFile {
   path: string;
   file: () => Promise<File>;
 }
-
-interface DirectoryHandle {
-  name: string;
-  values(): AsyncIterable<
-    ({ kind: "directory" } & DirectoryHandle) | { kind: "file"; name: string; getFile(): Promise<File> }
-  >;
-}
-
-type Picker = () => Promise<DirectoryHandle>;
 
 /**
  * A button that opens a folder from the disk, read-only: with the browser's picker if it has one, otherwise with a file
@@ -47,74 +39,54 @@ export function OpenFolder(props: {
   onOpen: (folder: OpenedFolder) => void;
   onProblem: (message: string) => void;
 }) {
-  const input = useRef<HTMLInputElement>(null);
-  const open = async (): Promise<void> => {
-    const picker = (globalThis as { showDirectoryPicker?: Picker }).showDirectoryPicker;
-    if (!picker) {
-      input.current?.click();
-      return;
-    }
+  const { label, wants, onOpen, onProblem } = props;
+  const open = async (read: () => Promise<OpenedFolder>): Promise<void> => {
     try {
-      const handle = await picker();
-      const found: FoundFile[] = [];
-      await walk(handle, "", props.wants, found);
-      props.onOpen(await readFolder(handle.name, found));
+      onOpen(await read());
     } catch (error) {
       // The picker was closed without a choice.
-      if ((error as Error).name !== "AbortError") props.onProblem((error as Error).message);
+      if ((error as Error).name !== "AbortError") onProblem((error as Error).message);
     }
   };
-  const openList = async (list: readonly File[]): Promise<void> => {
-    try {
-      const name = list[0]?.webkitRelativePath.split("/")[0] ?? "folder";
-      const found = list
-        .map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), file: async () => file }))
-        .filter(({ path }) => !path.split("/").some((part) => PASSED_OVER.has(part)) && props.wants(path));
-      props.onOpen(await readFolder(name, found));
-    } catch (error) {
-      props.onProblem((error as Error).message);
-    }
+  const openPicked = async (picker: Picker): Promise<OpenedFolder> => {
+    const handle = await picker();
+    return readFolder(handle.name, await filesIn(handle, wants));
+  };
+  const openFiles = (files: [File, ...File[]]): Promise<OpenedFolder> => {
+    const [name = "folder"] = files[0].webkitRelativePath.split("/");
+    const found = files
+      .map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), file: async () => file }))
+      .filter(({ path }) => !path.split("/").some(isPassedOver) && wants(path));
+    return readFolder(name, found);
   };
   return (
-    <>
-      <Button label={props.label} icon="file" onClick={() => void open()} />
-      <input
-        ref={(element) => {
-          input.current = element;
-          // Not in all type declarations, so it is set as an attribute.
-          element?.setAttribute("webkitdirectory", "");
-        }}
-        type="file"
-        multiple
-        class="sr-only"
-        aria-label="A folder from your disk"
-        data-folder-input
-        tabIndex={-1}
-        onChange={(event) => {
-          const field = event.currentTarget;
-          const list = [...(field.files ?? [])];
-          if (list.length > 0) void openList(list);
-          field.value = "";
-        }}
-      />
-    </>
+    <FilesButton
+      label={label}
+      about="A folder from your disk"
+      isFolder
+      onPick={(input) => {
+        const { showDirectoryPicker: picker } = globalThis as { showDirectoryPicker?: Picker };
+        if (picker) void open(() => openPicked(picker));
+        else input.click();
+      }}
+      onFiles={(files) => void open(() => openFiles(files))}
+    />
   );
 }
 
-async function walk(
-  folder: DirectoryHandle,
-  path: string,
+async function filesIn(
+  folder: FileSystemDirectoryHandle,
   wants: (path: string) => boolean,
-  found: FoundFile[],
-): Promise<void> {
+  path = "",
+  found: FoundFile[] = [],
+): Promise<FoundFile[]> {
   for await (const entry of folder.values()) {
-    const at = path ? `${path}/${entry.name}` : entry.name;
+    const at = path + entry.name;
     if (entry.kind === "directory") {
-      if (!PASSED_OVER.has(entry.name)) await walk(entry, at, wants, found);
-    } else if (wants(at)) {
-      found.push({ path: at, file: () => entry.getFile() });
-    }
+      if (!isPassedOver(entry.name)) await filesIn(entry, wants, `${at}/`, found);
+    } else if (wants(at)) found.push({ path: at, file: () => entry.getFile() });
   }
+  return found;
 }
 
 /** Reads the files that were found, up to the limits. */

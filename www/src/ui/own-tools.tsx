@@ -1,9 +1,9 @@
 import { batch } from "@preact/signals";
 import { linkParams } from "../shell/route.js";
 import { Button } from "./button.js";
-import { useSaid } from "./copy-button.js";
+import { ReportingButton } from "./copy-button.js";
 import { count } from "./format.js";
-import { MessageText } from "./message.js";
+import { ProblemNotice } from "./notice.js";
 import type { PersistedDocument } from "./own.js";
 import { LONGEST_LINK, pack } from "./share.js";
 import { useEvents } from "./use-events.js";
@@ -18,35 +18,30 @@ export function OwnTools<T>(props: {
 }) {
   const { own, view, content = () => own.value.value } = props;
   // Instant, so that the view does not scroll from the old position to the restored one.
-  const move = (step: () => void): void =>
+  const move = (step: "undo" | "redo"): void =>
     batch(() => {
-      step();
+      own[step]();
       props.onUndo?.();
     });
-  const back = (): void => move(() => own.undo());
-  const forth = (): void => move(() => own.redo());
   useEvents({
     keydown: (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
       // Fields have their native undo.
       if ((event.target as Element).closest?.("textarea, input, [contenteditable]")) return;
       event.preventDefault();
-      if (event.shiftKey) forth();
-      else back();
+      move(event.shiftKey ? "redo" : "undo");
     },
   });
   return (
     <>
       {own.canUndo.value || own.canRedo.value ? (
-        <>
-          <Button label="Undo" icon="reset" disabled={!own.canUndo.value} onClick={back} />
-          {own.canRedo.value ? <Button onClick={forth}>Redo</Button> : null}
-        </>
+        <Button label="Undo" icon="reset" disabled={!own.canUndo.value} onClick={() => move("undo")} />
       ) : null}
+      {own.canRedo.value ? <Button label="Redo" onClick={() => move("redo")} /> : null}
       <CopyLink view={view} own={own.isOwn.value} content={content} />
-      {own.isKept.value ? <span class="quiet-text kept">Kept in this browser</span> : null}
+      {own.isKept.value ? <span class="quiet-text text-s">Kept in this browser</span> : null}
       {own.isElsewhere.value ? (
-        <span class="quiet-text elsewhere" role="status">
+        <span class="quiet-text text-s" role="status">
           Also open in another tab. Each tab keeps its own document.
         </span>
       ) : null}
@@ -56,42 +51,23 @@ export function OwnTools<T>(props: {
           onClick={() => void own.openLeft().then(props.onUndo)}
         />
       ) : null}
-      {own.problem.value ? (
-        <span class="own-problem" role="alert">
-          <MessageText text={own.problem.value} sentence />
-        </span>
-      ) : null}
+      {own.problem.value ? <ProblemNotice problem={{ message: own.problem.value }} /> : null}
     </>
   );
 }
 
 /** A link that opens the document elsewhere: the user's document is part of it unless it is too large. */
 function CopyLink({ view, own, content }: { view: string; own: boolean; content: () => unknown }) {
-  const [said, setSaid] = useSaid(4000);
-  const copy = async (): Promise<void> => {
+  const copy = async (): Promise<string> => {
     const params = linkParams(view);
     if (own) params.set("own", await pack(content()));
     const query = params.toString();
     const link = `${location.href.split("#")[0]}#/${view}${query ? `?${query}` : ""}`;
     const size = `${count(Math.ceil(link.length / 1000))} kB`;
-    if (link.length > LONGEST_LINK) {
-      setSaid(`Too large for a link: ${size}, the limit is ${LONGEST_LINK / 1000} kB`);
-      return;
-    }
+    if (link.length > LONGEST_LINK) return `Too large for a link: ${size}, the limit is ${LONGEST_LINK / 1000} kB`;
     await navigator.clipboard.writeText(link);
-    setSaid(own ? `Copied: the link contains your document, ${size}` : "Copied");
+    return own ? `Copied: the link contains your document, ${size}` : "Copied";
   };
-  return (
-    <>
-      <Button
-        label={said || "Copy link"}
-        icon={said.startsWith("Copied") ? "check" : "link"}
-        title={own ? "The link contains the open document" : undefined}
-        onClick={() => void copy().catch(() => setSaid("Copying was refused"))}
-      />
-      <span class="sr-only" role="status">
-        {said}
-      </span>
-    </>
-  );
+  const title = own ? "The link contains the open document" : undefined;
+  return <ReportingButton label="Copy link" icon="link" title={title} seconds={4} action={copy} />;
 }

@@ -1,9 +1,9 @@
-import { batch, computed, signal, type Signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { ask } from "./ask.js";
 import { linkParams, writeAddress } from "../shell/route.js";
 import { onDatabaseLost } from "./database.js";
 import { unpack } from "./share.js";
-import { largeText, StoredDocuments, type State } from "./stored.js";
+import { largeText, StoredDocuments, type History } from "./stored.js";
 
 /** Maximum number of undo steps. */
 const MAX_UNDO_STEPS = 100;
@@ -33,22 +33,21 @@ function pause(time: number): Promise<boolean> {
  */
 export class PersistedDocument<T> {
   readonly #view: string;
-  readonly #now = signal<State<T> | undefined>(undefined);
-  readonly #past = signal<readonly State<T>[]>([]);
-  readonly #future = signal<readonly State<T>[]>([]);
-  #typed = 0;
-  #saving: Promise<void> | undefined;
   readonly #stored: StoredDocuments<T>;
-  #lastStep = 0;
+  readonly #history = signal<History<T>>({ states: [], at: -1 });
+  /** When the document was edited last. */
+  #typed = 0;
+  #isSaving = false;
   /** Whether the document was changed here, since it was restored. */
   #isChanged = false;
 
+  readonly #now = computed(() => this.#history.value.states[this.#history.value.at]);
   readonly value = computed(() => this.#now.value?.value);
   readonly isOwn = computed(() => this.#now.value?.own ?? false);
   /** Whether the database has the current state of the user's document. */
   readonly isKept = signal(false);
-  readonly canUndo = computed(() => this.#past.value.length > 0);
-  readonly canRedo = computed(() => this.#future.value.length > 0);
+  readonly canUndo = computed(() => this.#history.value.at > 0);
+  readonly canRedo = computed(() => this.#history.value.at < this.#history.value.states.length - 1);
   /** Whether another open tab has a document of this view. */
   readonly isElsewhere = signal(false);
   /** Number of documents that closed tabs left. */
@@ -70,7 +69,7 @@ export class PersistedDocument<T> {
     const link = linkParams(this.#view);
     const packed = link.get("own");
     const first = this.#now.peek() === undefined;
-    if (first) await this.#restore();
+    if (first) await this.#reading(() => this.#restore());
     if (packed !== null) {
       link.delete("own");
       writeAddress(this.#view, link);
@@ -84,44 +83,38 @@ export class PersistedDocument<T> {
   }
 
   async #restore(): Promise<void> {
+    const found = await this.#stored.restore();
+    if (!found || this.#now.peek()) return;
+    this.#history.value = found.history;
+    this.#isChanged = !found.isShared;
+    // Also a document continued from another tab, so that this tab keeps it.
+    void this.#save();
+  }
+
+  /** Opens the last document that a closed tab left. */
+  openLeft(): Promise<void> {
+    return this.#reading(async () => {
+      const found = await this.#stored.take();
+      if (found) this.show(found.value, true);
+    });
+  }
+
+  /** Reads from the database, and looks for the documents of other tabs. */
+  async #reading(action: () => Promise<void>): Promise<void> {
     try {
-      const found = await this.#stored.restore();
-      if (found && this.#now.peek() === undefined) {
-        const { past, now, future } = found.history;
-        this.#lastStep = Math.max(...[...past, now, ...future].map(({ step }) => step));
-        batch(() => {
-          this.#past.value = past;
-          this.#future.value = future;
-          this.#now.value = now;
-        });
-        this.#isChanged = !found.isShared;
-        // Also a document continued from another tab, so that this tab keeps it.
-        this.#save();
-      }
+      await action();
       await this.#look();
     } catch (error) {
       this.problem.value = `the stored document cannot be read: ${(error as Error).message}`;
     }
   }
 
-  /** Looks for the documents of other tabs. */
   async #look(): Promise<void> {
     const { isElsewhere, closed } = await this.#stored.others();
     batch(() => {
       this.isElsewhere.value = isElsewhere;
       this.left.value = closed.length;
     });
-  }
-
-  /** Opens the last document that a closed tab left. */
-  async openLeft(): Promise<void> {
-    try {
-      const found = await this.#stored.take();
-      if (found) this.show(found.value, true);
-      await this.#look();
-    } catch (error) {
-      this.problem.value = `the stored document cannot be read: ${(error as Error).message}`;
-    }
   }
 
   /** Changes the document, which makes it the user's. */
@@ -151,88 +144,78 @@ export class PersistedDocument<T> {
 
   /** Records the position in the document without an undo step. */
   note(value: T): void {
-    const now = this.#now.peek();
-    if (now) this.#now.value = { ...now, value };
+    const { states, at } = this.#history.peek();
+    const now = states[at];
+    if (now) this.#history.value = { states: states.with(at, { ...now, value }), at };
   }
 
   undo(): void {
-    this.#move(this.#past, this.#future);
+    this.#move(-1);
   }
 
   redo(): void {
-    this.#move(this.#future, this.#past);
+    this.#move(1);
   }
 
-  #move(from: Signal<readonly State<T>[]>, to: Signal<readonly State<T>[]>): void {
-    const next = from.peek().at(-1);
-    const now = this.#now.peek();
-    if (!next || !now) return;
-    batch(() => {
-      from.value = from.peek().slice(0, -1);
-      to.value = [...to.peek(), now];
-      this.#now.value = next;
-    });
+  #move(by: 1 | -1): void {
+    const { states, at } = this.#history.peek();
+    if (states[at + by] === undefined) return;
+    this.#history.value = { states, at: at + by };
     this.#typed = 0;
-    this.#save();
+    void this.#save();
   }
 
-  #step(value: T, own: boolean, joined: boolean): void {
-    const before = this.#now.peek();
-    this.#lastStep += 1;
-    const next = { value, own, step: this.#lastStep };
-    batch(() => {
-      this.#now.value = next;
-      this.#future.value = [];
-      if (!joined && before && (before.own || next.own)) {
-        this.#past.value = [...this.#past.peek(), before].slice(-MAX_UNDO_STEPS);
-      }
-    });
+  #step(value: T, own: boolean, isJoined: boolean): void {
+    const { states, at } = this.#history.peek();
+    const before = states[at];
+    // A sample that is replaced by another needs no step.
+    const isReplaced = isJoined || !(before?.own || own);
+    const past = states.slice(0, isReplaced ? at : at + 1);
+    const next = [...past, { value, own, step: (before?.step ?? 0) + 1 }].slice(-MAX_UNDO_STEPS - 1);
+    this.#history.value = { states: next, at: next.length - 1 };
     const isFirst = own && !this.#isChanged;
     this.#isChanged ||= own;
-    this.#save();
+    void this.#save();
     if (isFirst) void this.#look().catch(() => undefined);
   }
 
   /** Stores the newest state; changes made meanwhile are stored afterwards. */
-  #save(): void {
+  async #save(): Promise<void> {
     this.isKept.value = false;
-    if (this.#saving) return;
-    this.#saving = (async () => {
-      let written: State<T> | undefined;
-      while (written !== this.#now.peek()) {
+    if (this.#isSaving) return;
+    this.#isSaving = true;
+    try {
+      let written: History<T> | undefined;
+      while (written !== this.#history.peek()) {
         await this.#settled();
-        written = this.#now.peek();
-        if (!written) break;
+        written = this.#history.peek();
         await this.#keep(written);
       }
       this.problem.value = undefined;
-      this.isKept.value = written?.own ?? false;
-    })()
-      .catch((error: unknown) => {
-        this.problem.value = `not stored in this browser: ${(error as Error).message}`;
-      })
-      .finally(() => {
-        this.#saving = undefined;
-      });
+      this.isKept.value = this.isOwn.peek();
+    } catch (error) {
+      this.problem.value = `not stored in this browser: ${(error as Error).message}`;
+    } finally {
+      this.#isSaving = false;
+    }
   }
 
   /** Waits until a large document has not changed for a while: to store it takes as long as many letters. */
   async #settled(): Promise<void> {
     const end = Date.now() + MAX_UNSAVED;
-    for (let seen = this.#now.peek(); largeText(seen?.value) !== undefined && Date.now() < end;) {
+    while (largeText(this.value.peek()) !== undefined && Date.now() < end) {
+      const seen = this.#now.peek();
       if (!(await pause(ONE_STEP)) || seen === this.#now.peek()) return;
-      seen = this.#now.peek();
     }
   }
 
-  async #keep(now: State<T>): Promise<void> {
-    const [past, future] = [this.#past.peek(), this.#future.peek()];
+  async #keep({ states, at }: History<T>): Promise<void> {
     try {
-      await this.#stored.keep({ past, now, future }, this.#isChanged);
+      await this.#stored.keep({ states, at }, this.#isChanged);
     } catch (error) {
-      if (past.length + future.length === 0) throw error;
+      if (states.length === 1) throw error;
       // The steps may be too large for the database; the document comes first.
-      await this.#stored.keep({ past: [], now, future: [] }, this.#isChanged);
+      await this.#stored.keep({ states: states.slice(at, at + 1), at: 0 }, this.#isChanged);
     }
   }
 }

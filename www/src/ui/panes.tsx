@@ -42,7 +42,7 @@ export function Panes<Id extends string>(props: {
       data-turns={takeTurns}
     >
       {offered.length > 0 ? (
-        <div class="pane-picker">
+        <div class="[grid-area:picker] [&>.segmented]:flex">
           <Segmented
             label="Pane"
             options={offered}

@@ -2,28 +2,14 @@
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-/**
- * Whether two JSON values are the same, with their fields in the same order. Different texts count as the same in fields
- * that `acceptsText` accepts.
- */
-export function isSame(
-  one: unknown,
-  other: unknown,
-  acceptsText: (field: string | undefined) => boolean = () => false,
-  field?: string,
-): boolean {
+/** Whether two JSON values are the same, with their fields in the same order. */
+export function isSame(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
-  if (typeof one === "string" && typeof other === "string") return acceptsText(field);
   if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return false;
   const [names, others] = [Object.keys(one), Object.keys(other)];
-  return (
-    names.length === others.length &&
-    names.every((name, at) => {
-      if (name !== others[at]) return false;
-      const inner = Array.isArray(one) ? field : name;
-      return isSame((one as never)[name], (other as never)[name], acceptsText, inner);
-    })
-  );
+  const isSameField = (name: string, at: number): boolean =>
+    name === others[at] && isSame((one as never)[name], (other as never)[name]);
+  return names.length === others.length && names.every(isSameField);
 }
 
 /** Replaces `removed` elements of a list at `at`. */

@@ -1,6 +1,6 @@
-/** Downloads bytes as a file. */
-export function saveFile(name: string, bytes: Uint8Array<ArrayBuffer>): void {
-  const url = URL.createObjectURL(new Blob([bytes]));
+/** Downloads a file. */
+export function saveFile(name: string, content: BlobPart): void {
+  const url = URL.createObjectURL(new Blob([content]));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

@@ -17,8 +17,7 @@ export function matchesIn(text: string, query: string): number[] {
   if (query.trim() === "") return [];
   const places: number[] = [];
   const pattern = new RegExp(query.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "gi");
-  for (let found = pattern.exec(text); found && places.length < MAX_MATCHES; found = pattern.exec(text))
-    places.push(found.index);
+  for (const { index } of text.matchAll(pattern)) if (places.push(index) === MAX_MATCHES) break;
   return places;
 }
 

@@ -23,7 +23,7 @@ export function Table(props: {
   );
   if (label === undefined) return table;
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={label}>
+    <div class="table-scroll overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
       {table}
     </div>
   );

@@ -33,26 +33,35 @@ export function Tabs<Id extends string>(props: {
     list.current?.querySelector<HTMLElement>(`[data-tab="${next.value}"]`)?.focus();
   };
   return (
-    <div class="tabs">
-      <div class="tab-bar">
-        <div role="tablist" aria-label={props.label} ref={list} onKeyDown={move}>
-          {tabs.map(({ value: id, name }) => (
-            <button
-              key={id}
-              type="button"
-              role="tab"
-              id={`${base}-tab-${id}`}
-              data-tab={id}
-              aria-selected={id === chosen}
-              aria-controls={id === chosen ? `${base}-panel` : undefined}
-              tabIndex={id === chosen ? 0 : -1}
-              onClick={() => onValue(id)}
-            >
-              {name}
-              {counts[id] ? <span class="count">{counts[id]}</span> : null}
-            </button>
-          ))}
-        </div>
+    <div class="flex min-h-0 flex-1 flex-col">
+      <div
+        role="tablist"
+        class="flex gap-4 border-b border-line in-[.pane]:px-4"
+        aria-label={props.label}
+        ref={list}
+        onKeyDown={move}
+      >
+        {tabs.map(({ value: id, name }) => (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            class="-mb-px border-b-2 border-transparent px-0.5 py-2 text-s text-ink-3 hover:text-ink aria-selected:border-accent aria-selected:font-semibold aria-selected:text-ink"
+            id={`${base}-tab-${id}`}
+            data-tab={id}
+            aria-selected={id === chosen}
+            aria-controls={id === chosen ? `${base}-panel` : undefined}
+            tabIndex={id === chosen ? 0 : -1}
+            onClick={() => onValue(id)}
+          >
+            {name}
+            {counts[id] ? (
+              <span class="ml-1.5 rounded-m bg-skipped-soft px-1.5 text-xs font-semibold text-skipped">
+                {counts[id]}
+              </span>
+            ) : null}
+          </button>
+        ))}
       </div>
       <div
         role="tabpanel"
@@ -60,7 +69,7 @@ export function Tabs<Id extends string>(props: {
         aria-labelledby={`${base}-tab-${chosen}`}
         ref={panel}
         {...(props.scrolls ? { tabIndex: 0 } : {})}
-        class="tab-panel"
+        class="tab-panel focus-visible:-outline-offset-2"
         data-panel={chosen}
       >
         {props.children}

@@ -9,7 +9,10 @@ export const LARGE = 200_000;
 /** Characters of a part. */
 const PART = 50_000;
 
-export const partsOf = (text: string): number => Math.max(Math.ceil(text.length / PART), 1);
+/** The text before the shown part, the part, and the text after it. */
+type Pieces = readonly [string, string, string];
+
+const partsOf = (text: string): number => Math.ceil(text.length / PART);
 
 /** The beginning and the end of a part. */
 export const partRange = (text: string, part: number): [number, number] => [
@@ -32,27 +35,24 @@ export function TextField(props: {
 }) {
   const { text, part, onText } = props;
   const isLarge = text.length > LARGE;
-  const parts = isLarge ? partsOf(text) : 1;
-  const shown = Math.min(part.value, parts - 1);
+  const shown = isLarge ? Math.min(part.value, partsOf(text) - 1) : 0;
   useEffect(() => {
     if (part.value !== shown) part.value = shown;
   });
-  const edited = useRef<{ text: string; part: number; pieces: readonly [string, string, string] } | undefined>(
-    undefined,
-  );
+  const edited = useRef<{ text: string; part: number; pieces: Pieces } | undefined>(undefined);
   const { current: last } = edited;
   // While a part is edited it grows and shrinks: with a fixed length its field would change, and the cursor would jump.
-  const pieces = last?.text === text && last.part === shown ? last.pieces : piecesOf(text, shown, isLarge);
-  const [head, value, tail] = pieces;
+  const isSame = last?.text === text && last.part === shown;
+  const [head, value, tail] = isSame ? last.pieces : piecesOf(text, isLarge ? partRange(text, shown) : undefined);
   const onInput = (written: string): void => {
-    const next = [head, written, tail] as const;
-    const whole = join(text, next);
-    edited.current = { text: whole, part: shown, pieces: next };
+    const pieces: Pieces = [head, written, tail];
+    const whole = join(text, pieces);
+    edited.current = { text: whole, part: shown, pieces };
     onText(whole);
   };
   return (
     <>
-      {isLarge ? <PartPicker text={text} part={part} /> : null}
+      {isLarge ? <PartPicker parts={partsOf(text)} part={part} /> : null}
       <textarea
         class={`source-text ${props.class ?? ""}`}
         aria-label={props.label}
@@ -67,29 +67,27 @@ export function TextField(props: {
   );
 }
 
-function piecesOf(text: string, part: number, isLarge: boolean): [string, string, string] {
-  const [from, to] = isLarge ? partRange(text, part) : [0, text.length];
-  return [text.slice(0, from), text.slice(from, to), text.slice(to)];
-}
+const piecesOf = (text: string, [from, to] = [0, text.length]): Pieces => [
+  text.slice(0, from),
+  text.slice(from, to),
+  text.slice(to),
+];
 
-function PartPicker({ text, part }: { text: string; part: Signal<number> }) {
-  const parts = partsOf(text);
-  const move = (to: number): void => {
-    part.value = Math.min(Math.max(to, 0), parts - 1);
-  };
+function PartPicker({ parts, part }: { parts: number; part: Signal<number> }) {
   return (
     <div class="text-parts">
-      <SmallButton label="Previous" disabled={part.value === 0} onClick={() => move(part.value - 1)} />
+      <SmallButton label="Previous" disabled={part.value === 0} onClick={() => (part.value -= 1)} />
       <input
+        class="min-w-12 flex-1"
         type="range"
         min={0}
         max={parts - 1}
         value={part.value}
         aria-label="Part of the text"
         aria-valuetext={`Part ${part.value + 1} of ${parts}`}
-        onInput={(event) => move(Number(event.currentTarget.value))}
+        onInput={(event) => (part.value = Number(event.currentTarget.value))}
       />
-      <SmallButton label="Next" disabled={part.value >= parts - 1} onClick={() => move(part.value + 1)} />
+      <SmallButton label="Next" disabled={part.value >= parts - 1} onClick={() => (part.value += 1)} />
       <output>
         Part {count(part.value + 1)} of {count(parts)}
       </output>

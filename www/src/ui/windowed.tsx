@@ -62,7 +62,7 @@ export function Windowed(props: {
   return (
     <div
       ref={outer}
-      class={`windowed ${props.class ?? ""}`}
+      class={`windowed min-h-0 overflow-auto focus-visible:-outline-offset-2 ${props.class ?? ""}`}
       role={props.role ?? "region"}
       aria-label={props.label}
       tabIndex={0}
@@ -72,7 +72,6 @@ export function Windowed(props: {
     >
       <div
         role="presentation"
-        class="windowed-all"
         onFocusIn={({ target }) => setFocused(indexOf(target))}
         style={{ blockSize: `${list.getTotalSize()}px`, paddingBlockStart: `${items[0]?.start ?? 0}px` }}
       >

@@ -1,23 +1,22 @@
-import { useSignal, useSignalEffect } from "@preact/signals";
 import { Button, SmallButton } from "../../ui/button.js";
 import { Check, optionsOf, Segmented, SelectField } from "../../ui/fields.js";
 import { useFirstOf } from "../../ui/first-of.js";
 import { count, plural } from "../../ui/format.js";
+import { Table } from "../../ui/table.js";
+import { useLoaded } from "../../ui/use-loaded.js";
 import {
   candidates,
   change,
   comparison,
-  cut,
   left,
   loadDiff,
   pinResult,
   right,
-  short,
   type Difference,
+  type Piece,
   type Row,
   type Snapshot,
 } from "./compare.js";
-import { Table } from "../../ui/table.js";
 import { dollars, money, priceOf } from "./prices.js";
 import { FormatPicker } from "./settings.js";
 import { compared, pins, remote } from "./state.js";
@@ -25,21 +24,22 @@ import { compared, pins, remote } from "./state.js";
 /** Number of differences shown at first. */
 const MAX_SHOWN_ROWS = 200;
 
+const SIDES = { left: "Left", right: "Right" };
+type Side = keyof typeof SIDES;
+
 /** Two results next to each other, with the differences marked in the text. */
 export function ComparePanel() {
-  const problem = useSignal<string | undefined>(undefined);
-  useSignalEffect(() => {
-    // Large chats are compared in their worker.
-    if (!remote.isUsed.value) loadDiff().catch((error: unknown) => (problem.value = (error as Error).message));
-  });
-  const [one, other] = [left.value, right.value];
+  // Large chats are compared in their worker.
+  const isRemote = remote.isUsed.value;
+  const { problem } = useLoaded(() => (isRemote ? undefined : loadDiff()), [isRemote]);
+  const sides = { left: left.value, right: right.value };
   const { asJson, onlyChanges } = compared.value;
   const many = pins.value.length;
-  const unused = remote.isUsed.value ? 0 : pins.value.filter(({ request }) => request === undefined).length;
-  const found = comparison.found.value;
+  const unused = isRemote ? 0 : pins.value.filter(({ request }) => request === undefined).length;
+  const found = comparison.value;
   return (
     <div class="stack compare">
-      <div class="row compare-tools">
+      <div class="row gap-x-3.5 gap-y-1.5">
         <Button label="Pin this result" icon="plus" onClick={pinResult} />
         <p class="hint">
           {many === 0
@@ -49,13 +49,20 @@ export function ComparePanel() {
         </p>
         {many > 0 ? <SmallButton onClick={() => (pins.value = [])}>Unpin all</SmallButton> : null}
       </div>
-      <div class="compare-fields">
-        <Side side="left" label="Left" now={one} />
-        <Side side="right" label="Right" now={other} />
+      <div class="grid grid-cols-3 gap-3 max-two:grid-cols-1">
+        {optionsOf(SIDES).map(({ value: side, name: label }) => (
+          <SelectField
+            key={side}
+            label={label}
+            options={candidates.value.map(({ id: value, name }) => ({ value, name }))}
+            value={sides[side]?.id ?? ""}
+            onValue={(id) => change({ [side]: id })}
+          />
+        ))}
         <FormatPicker />
       </div>
-      {one && other ? <Facts one={one} other={other} /> : null}
-      <div class="row compare-tools">
+      {sides.left && sides.right ? <Facts left={sides.left} right={sides.right} /> : null}
+      <div class="row gap-x-3.5 gap-y-1.5">
         <Segmented
           label="Compared content"
           options={optionsOf({ text: "Text", json: "JSON" })}
@@ -65,7 +72,7 @@ export function ComparePanel() {
         <Check label="Only differences" value={onlyChanges} onValue={(value) => change({ onlyChanges: value })} />
         <p class="summary" role="status" data-differences>
           {found === undefined
-            ? (problem.value ?? "Comparing…")
+            ? (problem ?? "Comparing…")
             : `${count(found.many.changed)} changed, ${count(found.many.left)} only left, ${count(found.many.right)} only right, ${count(found.many.same)} the same`}
         </p>
       </div>
@@ -74,39 +81,18 @@ export function ComparePanel() {
   );
 }
 
-function Side({ side, label, now }: { side: "left" | "right"; label: string; now: Snapshot | undefined }) {
-  return (
-    <SelectField
-      label={label}
-      options={candidates.value.map(({ id: value, name }) => ({ value, name }))}
-      value={now?.id ?? ""}
-      onValue={(value) => change({ [side]: value })}
-    />
-  );
-}
-
 /** The costs of both, and the fates of their messages. */
-function Facts({ one, other }: { one: Snapshot; other: Snapshot }) {
-  const facts = ({ tokens, fates, model }: Snapshot): Record<string, string> => {
-    const price = priceOf(model);
-    return {
-      Tokens: count(tokens),
-      ...(price ? { Cost: money(dollars(tokens, price.input)) } : {}),
-      Kept: count(fates.kept),
-      Changed: count(fates.changed),
-      Cut: count(fates.cut),
-    };
-  };
-  const [left, right] = [facts(one), facts(other)];
-  const names = Object.keys({ ...left, ...right });
+function Facts({ left: one, right: other }: Record<Side, Snapshot>) {
+  const facts = { left: factsOf(one), right: factsOf(other) };
+  const names = Object.keys({ ...facts.left, ...facts.right });
   return (
-    <Table class="compare-facts" columns={[<td />, ...names]}>
-      {Object.entries({ left, right }).map(([side, values]) => (
+    <Table class="dense tabular-nums" columns={[<td />, ...names]}>
+      {optionsOf(SIDES).map(({ value: side, name: label }) => (
         <tr key={side} data-facts={side}>
-          <th scope="row">{side === "left" ? "Left" : "Right"}</th>
+          <th scope="row">{label}</th>
           {names.map((name) => (
-            <td key={name} class={left[name] === right[name] ? undefined : "differs"}>
-              {values[name] ?? "–"}
+            <td key={name} class={facts.left[name] === facts.right[name] ? undefined : "font-semibold"}>
+              {facts[side][name] ?? "–"}
             </td>
           ))}
         </tr>
@@ -115,17 +101,28 @@ function Facts({ one, other }: { one: Snapshot; other: Snapshot }) {
   );
 }
 
+function factsOf({ tokens, fates, model }: Snapshot): Record<string, string> {
+  const price = priceOf(model);
+  return {
+    Tokens: count(tokens),
+    ...(price ? { Cost: money(dollars(tokens, price.input)) } : {}),
+    Kept: count(fates.kept),
+    Changed: count(fates.changed),
+    Cut: count(fates.cut),
+  };
+}
+
 function Rows({ rows }: { rows: readonly Row[] }) {
   const { shown, more } = useFirstOf(rows, MAX_SHOWN_ROWS);
   return (
     <>
-      <ol class="differences" aria-label="Differences">
-        {shown.map(({ at, row, same }) =>
+      <ol class="grid gap-2" aria-label="Differences">
+        {shown.map(({ at, row, same = 0 }) =>
           row ? (
             <DifferenceRow key={at} row={row} />
           ) : (
-            <li key={at} class="same-run" data-same={same}>
-              {plural(same ?? 0, "part")} the same
+            <li key={at} class="hint border-l-3 border-line px-2.5" data-same={same}>
+              {plural(same, "part")} the same
             </li>
           ),
         )}
@@ -137,32 +134,31 @@ function Rows({ rows }: { rows: readonly Row[] }) {
 
 const WORDS = { same: "The same", left: "Only left", right: "Only right", changed: "Changed" };
 
-function DifferenceRow({ row }: { row: Difference }) {
-  const { kind, left: before, right: after } = row;
-  const block = before ?? after;
+function DifferenceRow({ row: { kind, head, pieces } }: { row: Difference }) {
   return (
-    <li class={`difference of-${kind}`} data-difference={kind}>
-      <p class="difference-head">
-        <strong>{block?.head}</strong> <span class="quiet-text">{WORDS[kind]}</span>
+    <li
+      class="grid grid-cols-2 gap-px overflow-hidden rounded-s border border-line bg-line max-two:grid-cols-1"
+      data-difference={kind}
+    >
+      <p class="row col-span-full gap-2.5 bg-sunken px-2.5 py-1 text-xs">
+        <strong>{head}</strong> <span class="quiet-text">{WORDS[kind]}</span>
       </p>
-      <SideText row={row} of="left" />
-      <SideText row={row} of="right" />
+      <SideText pieces={pieces} of="left" />
+      <SideText pieces={pieces} of="right" />
     </li>
   );
 }
 
-function SideText({ row, of }: { row: Difference; of: "left" | "right" }) {
-  const { kind, pieces, [of]: block } = row;
+function SideText({ pieces, of }: { pieces: readonly Piece[]; of: Side }) {
   const Mark = of === "left" ? "del" : "ins";
+  const look = of === "left" ? "bg-cut-soft text-cut" : "bg-kept-soft text-kept";
   return (
-    <div class="difference-text" data-side={of}>
-      {kind === of && block ? <Mark>{cut(block.text)}</Mark> : null}
-      {kind === "same" && block ? cut(block.text) : null}
+    <div class="bg-surface px-2.5 py-1.5 text-s wrap-anywhere whitespace-pre-wrap max-two:empty:hidden" data-side={of}>
       {pieces
-        ?.filter(({ side }) => side === of || side === "both")
-        .map(({ text, side }, at) =>
-          side === of ? <Mark key={at}>{cut(text)}</Mark> : <span key={at}>{short(text)}</span>,
-        )}
+        .filter(({ side }) => side === of || side === "both")
+        .map(({ text, side }, at) => (
+          <span key={at}>{side === of ? <Mark class={look}>{text}</Mark> : text}</span>
+        ))}
     </div>
   );
 }

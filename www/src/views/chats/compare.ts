@@ -1,22 +1,11 @@
-import { computed, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { measureMessages } from "ctxweave/chat";
 import type { FitReport } from "ctxweave/chat";
 import { plural, tokens } from "../../ui/format.js";
-import { roleOf, textOf } from "./parts.js";
-import { chatOf, messagesOf, systemOf, toolsOf } from "./request.js";
-import {
-  compared,
-  given,
-  marks,
-  modelName,
-  outcome,
-  pins,
-  remote,
-  sent,
-  settings,
-  type OpenChat,
-  type Settings,
-} from "./state.js";
+import { textOf } from "./parts.js";
+import { messagesOf, systemOf, toolsOf, type Request } from "./request.js";
+import { compared, given, marks, modelName, outcome, pins, remote, sent, settings, tab } from "./state.js";
+import type { OpenChat, Settings } from "./state.js";
 import { STRATEGIES } from "./words.js";
 
 type Diff = typeof import("diff");
@@ -26,14 +15,14 @@ export interface Snapshot {
   id: string;
   name: string;
   /** Absent on the page for a large chat: its worker has it. */
-  request?: unknown;
+  request?: Request;
   tokens: number;
   /** Number of messages by fate. */
   fates: Record<"kept" | "changed" | "cut", number>;
   /** The model of its settings. */
   model: string | undefined;
   /** The document and settings of a pinned result of a large chat. */
-  source?: { opened: OpenChat; settings: Settings };
+  source?: { document: OpenChat; settings: Settings };
 }
 
 /** Both sides, and the settings of the comparison. */
@@ -52,66 +41,68 @@ export function change(fields: Partial<Compared>): void {
   compared.value = { ...compared.peek(), ...fields };
 }
 
-function snapshot(id: string, name: string, request: unknown, { tokens: cost, messages }: FitReport): Snapshot {
+function snapshot(id: string, name: string, request: Request, { tokens: cost, messages }: FitReport): Snapshot {
   const of = (fate: string): number => messages.filter((row) => row.fate === fate).length;
   const fates = { kept: of("kept"), changed: of("changed"), cut: of("cut") };
   return { id, name, request, tokens: cost.total, fates, model: modelName.value };
 }
 
-/** The current result. */
+/** The current result, named after its settings. */
 const current = computed(() => {
-  const result = outcome.value;
-  if (result.kind !== "fitted" || !sent.value) return undefined;
-  return snapshot(NOW, `Now: ${setting.value}`, sent.value.request, result.report);
-});
-
-/** The choices for either side: the original request, the current result, and pinned ones. */
-export const candidates = computed<readonly Snapshot[]>(() => {
-  if (remote.isUsed.value) return remote.results.value?.comparison?.candidates ?? [];
-  const all = given.value;
-  const before = all.kind === "chat" ? snapshot(GIVEN, "As given", all.request, all.report) : undefined;
-  return [before, ...pins.value, current.value].filter((one) => one?.request !== undefined) as Snapshot[];
-});
-
-/** The current settings, in a few words. */
-const setting = computed(() => {
-  const result = outcome.value;
+  if (!outcome.value.ok || !sent.value) return undefined;
+  const { report } = outcome.value.value;
   const done = Object.keys(marks.value.edits).length + marks.value.pinned.length;
   const { strategy, results, as } = settings.value;
-  return [
+  const name = [
     modelName.value,
-    result.kind === "fitted" ? tokens(result.report.limit) : undefined,
+    tokens(report.limit),
     STRATEGIES[strategy],
     results === "all" ? undefined : `old results cleared except ${results}`,
     as && `as ${as}`,
     done > 0 ? plural(done, "change") : undefined,
-  ]
-    .filter(Boolean)
-    .join(", ");
+  ];
+  return snapshot(NOW, `Now: ${name.filter(Boolean).join(", ")}`, sent.value.request, report);
 });
 
-let pinned = 0;
+/** In the worker: the requests of pinned results. */
+const pinnedRequests = new WeakMap<Snapshot, Request | undefined>();
+
+/** Computes the requests of pinned results, which arrive as the document and settings of which they are the result. */
+export function computePinned(all: readonly Snapshot[]): void {
+  for (const pin of all) {
+    if (!pin.source || pinnedRequests.has(pin)) continue;
+    const { document, settings: asked } = pin.source;
+    batch(() => ([remote.received.value, settings.value] = [document, asked]));
+    pinnedRequests.set(pin, current.peek()?.request);
+  }
+}
+
+/** The choices for either side: the original request, the current result, and pinned ones. */
+export const candidates = remote.result<readonly Snapshot[]>(
+  "candidates",
+  [],
+  () => {
+    if (tab.value !== "compare" || !given.value.ok) return [];
+    const { request: asGiven, report } = given.value.value;
+    const pinned = pins.value.flatMap((pin) => {
+      const request = pin.request ?? pinnedRequests.get(pin);
+      return request ? [{ ...pin, request }] : [];
+    });
+    return [snapshot(GIVEN, "As given", asGiven, report), ...pinned, ...(current.value ? [current.value] : [])];
+  },
+  (all) => all.map(({ request: _, source: __, ...one }) => one),
+);
 
 /** Pins the current result. */
 export function pinResult(): void {
   const now = candidates.peek().find(({ id }) => id === NOW);
   if (!now) return;
-  pinned += 1;
-  const pin = {
-    ...now,
-    id: `pin-${pinned}`,
-    name: `${pinned}: ${now.name.slice("Now: ".length)}`,
-    ...sourceOfResults(),
-  };
-  pins.value = [...pins.peek(), pin];
-}
-
-/** Of a large chat: the document and settings of the shown results, which may be older than those of the page. */
-function sourceOfResults(): Pick<Snapshot, "source"> {
+  const number = pins.peek().length + 1;
+  const name = `${number}: ${now.name.slice("Now: ".length)}`;
+  // Of a large chat: the document and settings of the shown results, which may be older than those of the page.
   const from = remote.isUsed.peek() ? remote.inputs.peek() : undefined;
-  if (!from) return {};
-  const { text, marks, session, settings } = from;
-  return { source: { opened: { text, marks, ...(session ? { session } : {}) }, settings } };
+  const source = from && { document: from.document, settings: from.settings };
+  pins.value = [...pins.peek(), { ...now, id: `pin-${number}`, name, ...(source ? { source } : {}) }];
 }
 
 const found = (id: string | undefined): Snapshot | undefined => candidates.value.find((one) => one.id === id);
@@ -126,16 +117,17 @@ interface Block {
   text: string;
 }
 
-function blocksOf(request: unknown, json: boolean): Block[] {
+function blocksOf(request: Request, json: boolean): Block[] {
   const said = (value: unknown): string => (json ? JSON.stringify(value, null, 2) : textOf(value));
   const system = systemOf(request);
-  const { messages: rows } = measureMessages(chatOf(request).chat);
+  const { messages: rows } = measureMessages(request);
   return [
     ...(system === undefined ? [] : [{ head: "system", text: said(system) }]),
     ...toolsOf(request).map(({ name, value }) => ({ head: `tool ${name}`, text: JSON.stringify(value, null, 2) })),
     ...messagesOf(request).map((message, place) => {
-      const isResult = rows[place]?.parts.some(({ kind }) => kind === "result" || kind === "callAndResult");
-      return { head: isResult ? "tool result" : roleOf(message), text: said(message) };
+      const { parts = [], role = "message" } = rows[place] ?? {};
+      const isResult = parts.some(({ kind }) => kind === "result" || kind === "callAndResult");
+      return { head: isResult ? "tool result" : role, text: said(message) };
     }),
   ];
 }
@@ -148,10 +140,8 @@ export interface Piece {
 
 export interface Difference {
   kind: "same" | "left" | "right" | "changed";
-  left?: Block;
-  right?: Block;
-  /** For a changed text: its pieces. */
-  pieces?: readonly Piece[];
+  head: string;
+  pieces: readonly Piece[];
 }
 
 /** Milliseconds after which a comparison is aborted; the texts are then shown as wholly different. */
@@ -160,7 +150,7 @@ const TIMEOUT = 400;
 /** The differences between two requests, by block, and within changed blocks by word. */
 function differences(
   { diffArrays, diffWordsWithSpace }: Diff,
-  [before, after]: readonly [unknown, unknown],
+  [before, after]: readonly [Request, Request],
   asJson: boolean,
 ): Difference[] {
   const [a, b] = [blocksOf(before, asJson), blocksOf(after, asJson)];
@@ -170,41 +160,33 @@ function differences(
     { value: b, removed: false, added: true },
   ];
   const list: Difference[] = [];
-  let gone: Block[] = [];
-  const flush = (): void => {
-    for (const block of gone) list.push({ kind: "left", left: block });
-    gone = [];
+  const add = (kind: Exclude<Difference["kind"], "changed">, { head, text }: Block): void => {
+    list.push({ kind, head, pieces: [{ text, side: kind === "same" ? "both" : kind }] });
   };
+  let gone: Block[] = [];
   for (const { value, removed, added } of changes) {
     if (removed) {
-      gone = [...gone, ...value];
+      gone = gone.concat(value);
       continue;
     }
     for (const block of value) {
       // An earlier block with the same head and a similar text is the same block, changed.
       const at = added ? gone.findIndex((other) => isLike(other, block)) : -1;
       const before = gone[at];
-      if (before) {
-        for (const other of gone.slice(0, at)) list.push({ kind: "left", left: other });
-        gone = gone.slice(at + 1);
-        list.push({ kind: "changed", left: before, right: block, pieces: pieces(before.text, block.text) });
-      } else {
-        flush();
-        list.push(added ? { kind: "right", right: block } : { kind: "same", left: block, right: block });
-      }
+      for (const other of gone.splice(0, before ? at + 1 : gone.length)) if (other !== before) add("left", other);
+      if (before) list.push({ kind: "changed", head: block.head, pieces: pieces(before.text, block.text) });
+      else add(added ? "right" : "same", block);
     }
   }
-  flush();
+  for (const other of gone) add("left", other);
   return list;
 
   function pieces(one: string, other: string): Piece[] {
-    const words = diffWordsWithSpace(one, other, { timeout: TIMEOUT });
-    const common = words?.reduce(
-      (sum, { value, removed, added }) => sum + (removed || added ? 0 : value.trim().length),
-      0,
-    );
+    const words = diffWordsWithSpace(one, other, { timeout: TIMEOUT }) ?? [];
+    const common = words.filter(({ removed, added }) => !removed && !added);
+    const length = common.reduce((sum, { value }) => sum + value.trim().length, 0);
     // Texts with few common words count as different texts.
-    if (!words || (common ?? 0) < 0.3 * Math.min(one.length, other.length))
+    if (words.length === 0 || length < 0.3 * Math.min(one.length, other.length))
       return [
         { text: one, side: "left" },
         { text: other, side: "right" },
@@ -227,13 +209,6 @@ function isLike(one: Block, other: Block): boolean {
 /** A difference, or a number of equal parts. */
 export type Row = { at: number; row?: Difference; same?: number };
 
-/** The comparison of both sides. */
-export interface Comparison {
-  candidates: readonly Snapshot[];
-  /** Undefined until the differences are computed. */
-  found?: { rows: readonly Row[]; many: Record<Difference["kind"], number> } | undefined;
-}
-
 const library = signal<Diff | undefined>(undefined);
 
 /** Loads the code that compares. */
@@ -241,26 +216,27 @@ export async function loadDiff(): Promise<void> {
   library.value ??= await import("diff");
 }
 
-const compute = computed((): Comparison["found"] => {
-  const [one, other, diff] = [left.value, right.value, library.value];
+/** The comparison of both sides. */
+interface Comparison {
+  rows: readonly Row[];
+  many: Record<Difference["kind"], number>;
+}
+
+/** The differences; undefined until they are computed. */
+export const comparison = remote.result<Comparison | undefined>("comparison", undefined, () => {
+  const [one, other, diff] = [left.value?.request, right.value?.request, library.value];
   if (!diff || !one || !other) return undefined;
-  const list = differences(diff, [one.request, other.request], compared.value.asJson);
+  const list = differences(diff, [one, other], compared.value.asJson);
   const many = { same: 0, left: 0, right: 0, changed: 0 };
   for (const { kind } of list) many[kind] += 1;
   return { rows: rowsOf(list, compared.value.onlyChanges), many };
 });
 
-/** The differences, and the current result. */
-export const comparison = {
-  found: computed(() => (remote.isUsed.value ? remote.results.value?.comparison?.found : compute.value)),
-  now: () => current.peek(),
-};
-
 function rowsOf(list: readonly Difference[], onlyChanges: boolean): Row[] {
   const rows: Row[] = [];
   for (const [at, row] of list.entries()) {
     const last = rows.at(-1);
-    if (!onlyChanges || row.kind !== "same") rows.push({ at, row });
+    if (!onlyChanges || row.kind !== "same") rows.push({ at, row: shortened(row) });
     else if (last?.same) last.same += 1;
     else rows.push({ at, same: 1 });
   }
@@ -270,30 +246,13 @@ function rowsOf(list: readonly Difference[], onlyChanges: boolean): Row[] {
 /** Maximum length of a shown text. */
 const MAX_SHOWN_LETTERS = 1200;
 
-export const cut = (text: string): string =>
-  text.length > MAX_SHOWN_LETTERS ? `${text.slice(0, MAX_SHOWN_LETTERS)}…` : text;
+const cut = (text: string): string => (text.length > MAX_SHOWN_LETTERS ? `${text.slice(0, MAX_SHOWN_LETTERS)}…` : text);
 
 /** Shortens text that is the same on both sides, around the differences. */
-export const short = (text: string): string =>
-  text.length > 600 ? `${text.slice(0, 280)}\n…\n${text.slice(-280)}` : text;
+const short = (text: string): string => (text.length > 600 ? `${text.slice(0, 280)}\n…\n${text.slice(-280)}` : text);
 
-/** In the worker: the comparison with the parts of texts that are shown. */
-export function shortenedComparison(): Comparison {
-  const block = (one: Block | undefined): Block | undefined => one && { ...one, text: cut(one.text) };
-  const piece = ({ text, side }: Piece): Piece => ({ side, text: side === "both" ? short(text) : cut(text) });
-  const difference = ({ left: before, right: after, pieces, kind }: Difference): Difference => {
-    const [one, other] = [block(before), block(after)];
-    return {
-      kind,
-      ...(one ? { left: one } : {}),
-      ...(other ? { right: other } : {}),
-      ...(pieces ? { pieces: pieces.map(piece) } : {}),
-    };
-  };
-  const all = compute.value;
-  const rows = all?.rows.map((row) => (row.row ? { ...row, row: difference(row.row) } : row));
-  return {
-    candidates: candidates.value.map(({ request: _, source: __, ...one }) => one),
-    found: all && rows && { ...all, rows },
-  };
-}
+/** A difference with the parts of its texts that are shown: long texts would fill the page. */
+const shortened = ({ kind, head, pieces }: Difference): Difference => {
+  const shorten = (side: Piece["side"]) => (kind === "changed" && side === "both" ? short : cut);
+  return { kind, head, pieces: pieces.map(({ text, side }) => ({ side, text: shorten(side)(text) })) };
+};

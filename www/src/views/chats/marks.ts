@@ -1,8 +1,9 @@
 import { convertMessages, fitMessages } from "ctxweave/chat";
-import type { ChatFormat, CountMessagesOptions } from "ctxweave/chat";
-import { partId, SYSTEM, toolId } from "./items.js";
+import type { ChatFormat } from "ctxweave/chat";
+import { isSame } from "../../ui/same.js";
+import { partId, SYSTEM, toolId, type ItemCounting } from "./items.js";
 import { at, only, pathAlone, put, without, type Part, type Read } from "./parts.js";
-import { messagesOf, withMessages, withoutSystem, withTools, toolsOf } from "./request.js";
+import { withMessages, withoutSystem, withTools, toolsOf, type Request } from "./request.js";
 
 /** A user's edit of an item: excluded, its result cleared, or shortened to a number of tokens. */
 export type Edit = "exclude" | "clear" | { shorten: number };
@@ -16,69 +17,51 @@ export interface Marks {
 export const NO_MARKS: Marks = { edits: {}, pinned: [] };
 
 export interface Marked {
-  request: unknown;
+  request: Request;
   /** The index of each remaining message among the original ones. */
   places: readonly number[];
   /** Index of the first changed message among the original ones; undefined if none was changed. */
-  firstChanged?: number;
+  firstChanged: number | undefined;
 }
 
 /** Applies the edits to the request. The fit then removes halves of calls. */
 export function applyMarks(
-  request: unknown,
+  request: Request,
   messages: readonly Read[],
   { edits }: Marks,
-  options: CountMessagesOptions & { format: ChatFormat },
+  options: ItemCounting,
 ): Marked {
-  const places: number[] = [];
-  const list: unknown[] = [];
-  let firstChanged: number | undefined;
-  for (const [place, read] of messages.entries()) {
-    const next = edited(messages, place, edits, options);
-    if (next !== read.message) firstChanged ??= place;
-    if (next === undefined) continue;
-    places.push(place);
-    list.push(next);
-  }
-  let marked =
-    list.length === messagesOf(request).length && firstChanged === undefined ? request : withMessages(request, list);
+  const after = messages.map((_, place) => edited(messages, place, edits, options));
+  const places = [...after.keys()].filter((place) => after[place] !== undefined);
+  const first = after.findIndex((message, place) => message !== messages[place]?.message);
+  const left = places.map((place) => after[place]);
+  let marked = first < 0 ? request : withMessages(request, left);
   if (edits[SYSTEM] === "exclude") marked = withoutSystem(marked);
   if (toolsOf(request).some((_, place) => edits[toolId(place)] === "exclude"))
     marked = withTools(marked, (place) => edits[toolId(place)] !== "exclude");
   // Anything before the messages changes the whole prompt.
-  if (edits[SYSTEM] || Object.keys(edits).some((id) => id.startsWith("tool-"))) firstChanged = 0;
-  return { request: marked, places, ...(firstChanged === undefined ? {} : { firstChanged }) };
+  const isAll = Object.keys(edits).some((id) => id === SYSTEM || id.startsWith("tool-"));
+  return { request: marked, places, firstChanged: isAll ? 0 : first < 0 ? undefined : first };
 }
 
-function edited(
-  messages: readonly Read[],
-  place: number,
-  edits: Marks["edits"],
-  options: CountMessagesOptions & { format: ChatFormat },
-): unknown {
+/** A message after its edits; undefined if all of it is excluded. */
+function edited(messages: readonly Read[], place: number, edits: Marks["edits"], options: ItemCounting): unknown {
   const { message, parts } = messages[place] as Read;
-  const edit = (part: number): Edit | undefined => edits[partId(place, part)];
-  if (!parts.some((_, part) => edit(part))) return message;
+  const excluded: Part[] = [];
   let next = message;
   for (const [number, part] of parts.entries()) {
-    const what = edit(number);
-    if (what === undefined || what === "exclude") continue;
-    const maxTokens = typeof what === "object" ? what.shorten : undefined;
-    next = put(next, part.path, smaller(messages, place, part, maxTokens, options));
+    const edit = edits[partId(place, number)];
+    if (edit === "exclude") excluded.push(part);
+    else if (edit) next = put(next, part.path, smaller(messages, place, part, edit, options));
   }
-  const gone = parts.filter((_, number) => edit(number) === "exclude");
-  return gone.length === parts.length ? undefined : without(next, gone);
+  if (excluded.length === 0) return next;
+  return excluded.length === parts.length ? undefined : without(next, excluded);
 }
 
-/** A part shortened by the package, or cleared if no length is given, in a separate message. */
-function smaller(
-  messages: readonly Read[],
-  place: number,
-  part: Part,
-  maxTokens: number | undefined,
-  options: CountMessagesOptions & { format: ChatFormat },
-): unknown {
+/** A part shortened or cleared by the package, in a separate message. */
+function smaller(messages: readonly Read[], place: number, part: Part, edit: Edit, options: ItemCounting): unknown {
   const { message, parts } = messages[place] as Read;
+  const maxTokens = typeof edit === "object" ? edit.shorten : undefined;
   const alone = only(message, parts, part);
   try {
     // Only a result with a call can be edited as an old one.
@@ -111,8 +94,7 @@ function turn(role: "assistant" | "user", format: ChatFormat): unknown {
 
 /** The marks that still apply after the request's text was changed: those of unchanged messages. */
 export function keptMarks({ edits, pinned }: Marks, before: readonly unknown[], after: readonly unknown[]): Marks {
-  const same = (place: number): boolean =>
-    place < after.length && JSON.stringify(before[place]) === JSON.stringify(after[place]);
+  const same = (place: number): boolean => place < after.length && isSame(before[place], after[place]);
   return {
     edits: Object.fromEntries(
       Object.entries(edits).filter(([id]) => !/^\d/u.test(id) || same(Number.parseInt(id, 10))),

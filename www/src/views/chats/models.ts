@@ -1,21 +1,16 @@
-import { computed } from "@preact/signals";
 import { fitMessages, modelInfo } from "ctxweave/chat";
 import type { Encoding, ModelInfo } from "ctxweave/chat";
 import { isEncoding, isLoaded } from "../../ui/vocabularies.js";
 
-/** Models to choose from; their properties come from the package (`modelInfo`). */
-export const MODELS: readonly { vendor: string; names: readonly string[] }[] = [
-  {
-    vendor: "Anthropic",
-    names: ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-sonnet-4-5", "claude-haiku-4-5"],
-  },
-  {
-    vendor: "OpenAI",
-    names: ["gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna", "gpt-5.6", "gpt-5-mini", "gpt-4.1", "gpt-4o", "gpt-4"],
-  },
-  { vendor: "Google", names: ["gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-2.5-pro"] },
-  { vendor: "Others", names: ["deepseek-v4-pro", "mistral-large-latest", "qwen3-32b"] },
-];
+/** Names of models to choose from, by vendor; their properties come from the package (`modelInfo`). */
+export const MODELS: Readonly<Record<string, readonly string[]>> = {
+  Anthropic: ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-sonnet-4-5", "claude-haiku-4-5"],
+  OpenAI: ["gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna", "gpt-5.6", "gpt-5-mini", "gpt-4.1", "gpt-4o", "gpt-4"],
+  Google: ["gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-2.5-pro"],
+  Others: ["deepseek-v4-pro", "mistral-large-latest", "qwen3-32b"],
+};
+
+export const MODEL_NAMES = Object.values(MODELS).flat();
 
 export interface KnownModel extends ModelInfo {
   name: string;
@@ -36,15 +31,7 @@ export function knownModel(name: string | undefined): KnownModel | undefined {
 /** Whether the counts of a model are exact: its vocabulary is published and loaded. */
 export const isExact = (model: KnownModel): boolean => model.vocabulary !== undefined && isLoaded(model.vocabulary);
 
-/** All models to choose from, with their properties. */
-export const choices = computed(() =>
-  MODELS.map(({ vendor, names }) => ({
-    vendor,
-    models: names.flatMap((name) => knownModel(name) ?? []),
-  })),
-);
-
-/** `200k`, `1M` */
-export function window(tokens: number): string {
+/** The window of a model: `200k`, `1M` */
+export function windowOf({ contextWindow: tokens }: ModelInfo): string {
   return tokens >= 1e6 ? `${Number((tokens / 1e6).toFixed(2))}M` : `${Math.round(tokens / 1000)}k`;
 }

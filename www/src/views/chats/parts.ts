@@ -22,58 +22,42 @@ export interface Read extends Pick<MeasuredMessage, "role" | "tokens"> {
   parts: readonly Part[];
 }
 
-const ROLES: Record<string, string> = {
-  human: "user",
-  "user input": "user",
-  ai: "assistant",
-  model: "assistant",
-  "model output": "assistant",
-};
-
-/** The author, as named in the message. */
-export function roleOf(message: unknown): string {
-  const { role, type, id } = fieldsOf(message);
-  const last = Array.isArray(id) ? String(id.at(-1)).replace(/Message(Chunk)?$/u, "") : undefined;
-  const name = String(role ?? last ?? type ?? "message")
-    .replaceAll("_", " ")
-    .toLowerCase();
-  return ROLES[name] ?? name;
-}
-
 /** Joins messages with their measurements. */
 export const readParts = (messages: readonly unknown[], { messages: rows }: MeasuredMessages): Read[] =>
   rows.map(({ role, tokens, parts }, place) => {
     const message = messages[place];
     const read = parts.map((part) => {
       const path = part.paths[0] ?? [];
-      return { ...part, path, ...kindOf(part, role, at(message, path), roleOf(message)) };
+      return { ...part, path, ...kindOf(part, role, at(message, path)) };
     });
     return { message, role, tokens, parts: read };
   });
 
-const KINDS: Partial<Record<MeasuredPart["kind"], Kind>> = {
-  call: "call",
-  approval: "call",
-  result: "result",
-  callAndResult: "result",
-  reasoning: "reasoning",
-  image: "image",
-};
+/** Providers cache no shorter prefix; some models require two or four times as much. */
+export const MIN_CACHED_TOKENS = 1024;
 
-function kindOf(
-  { kind, name }: MeasuredPart,
-  role: MeasuredMessage["role"],
-  value: unknown,
-  speaker: string,
-): { kind: Kind; name: string } {
-  const known = KINDS[kind];
-  if (known === "call" || known === "result") return { kind: known, name: name ?? known };
-  if (known) return { kind: known, name: speaker };
-  if (kind === "text") return { kind: role === "tool" ? "result" : role, name: speaker };
+/** The index of the first message of each answer of the model. */
+export const answersIn = (messages: readonly Pick<Read, "role">[]): number[] =>
+  [...messages.keys()].filter((at) => messages[at]?.role === "assistant" && messages[at - 1]?.role !== "assistant");
+
+function kindOf(part: MeasuredPart, role: MeasuredMessage["role"], value: unknown): Pick<Part, "kind" | "name"> {
   const { type, filename, title } = fieldsOf(value);
-  const called = /_(call|output)$/u.exec(String(type));
-  if (called) return { kind: called[1] === "call" ? "call" : "result", name: String(type) };
-  return { kind: "file", name: String(filename ?? title ?? speaker) };
+  switch (part.kind) {
+    case "call":
+    case "approval":
+      return { kind: "call", name: part.name ?? "call" };
+    case "result":
+    case "callAndResult":
+      return { kind: "result", name: part.name ?? "result" };
+    case "text":
+      return { kind: role === "tool" ? "result" : role, name: role };
+    case "other":
+      if (/_call$/u.test(String(type))) return { kind: "call", name: String(type) };
+      if (/_output$/u.test(String(type))) return { kind: "result", name: String(type) };
+      return { kind: "file", name: String(filename ?? title ?? role) };
+    default:
+      return { kind: part.kind, name: role };
+  }
 }
 
 /** The value at a path. */
@@ -129,8 +113,8 @@ export function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).filter(Boolean).join("\n");
   if (typeof value !== "object" || value === null) return String(value ?? "");
   const fields = fieldsOf(value);
-  const name = fields["toolName"] ?? fields["name"];
-  const input = fields["arguments"] ?? fields["args"] ?? fields["input"];
+  const name = fields.toolName ?? fields.name;
+  const input = fields.arguments ?? fields.args ?? fields.input;
   if (typeof name === "string" && input !== undefined) {
     return `${name}(${typeof input === "string" ? input : JSON.stringify(input)})`;
   }

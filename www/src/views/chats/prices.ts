@@ -1,4 +1,4 @@
-import { modelInfo, type ModelPrice } from "ctxweave/chat";
+import { modelInfo } from "ctxweave/chat";
 import { PersistedDocument } from "../../ui/own.js";
 
 /** US dollars for a million tokens. */
@@ -13,28 +13,27 @@ export interface Price {
   output?: number | undefined;
 }
 
-export type Prices = Readonly<Record<string, Price>>;
-
-/** The list price of a model, with its source, from the package's table. */
-export function listPrice(model: string): (Price & Pick<ModelPrice, "source" | "date">) | undefined {
+/** The list price of a model, from the package's table. */
+export function listPrice(model: string): Price | undefined {
   const found = modelInfo(model)?.price;
   if (!found) return undefined;
-  const { input, cacheRead = input, cacheWrite = input, output, source, date } = found;
-  return { input, cached: cacheRead, write: cacheWrite, output, source, date };
+  const { input, cacheRead = input, cacheWrite = input, output } = found;
+  return { input, cached: cacheRead, write: cacheWrite, output };
 }
 
 /** The user's prices, which override those of the list. */
-export const ownPrices = new PersistedDocument<Prices>("prices");
+export const ownPrices = new PersistedDocument<Readonly<Record<string, Price>>>("prices");
 
 /** The price of a model: the user's, otherwise the list price. */
 export function priceOf(model: string | undefined): Price | undefined {
-  const [own, list] = model === undefined ? [] : [ownPrices.value.value?.[model], listPrice(model)];
-  return own && list ? { ...list, ...own } : (own ?? list);
+  if (model === undefined) return undefined;
+  const [own, list] = [ownPrices.value.value?.[model], listPrice(model)];
+  return own ? { ...list, ...own } : list;
 }
 
 export function setPrice(model: string, changed: Partial<Price>): void {
-  const { input = 0, cached = changed.input ?? 0, write = changed.input ?? 0, output } = priceOf(model) ?? {};
-  const price = { input, cached, write, ...(output === undefined ? {} : { output }), ...changed };
+  const { input = 0 } = changed;
+  const price = { input, cached: input, write: input, ...priceOf(model), ...changed };
   ownPrices.edit({ ...ownPrices.value.peek(), [model]: price });
 }
 

@@ -1,130 +1,95 @@
-/**
- * A request: a list of messages, or a body with messages, system context and tools. Formats that the package reads are
- * passed unchanged; OpenAI Responses and Gemini Interactions have their messages in `input`, which is read here.
- */
+/** A request: a list of messages, or a body with messages, system context and tools. */
+
+import type { ChatContainer } from "ctxweave/chat";
+
+/** A request, as the package takes it. */
+export type Request = readonly unknown[] | (ChatContainer & Readonly<Record<string, unknown>>);
 
 /** Fields of a body that can hold the messages. */
 const LISTS = ["messages", "contents", "input"] as const;
 /** Fields that can hold the system context. */
-const SYSTEMS = ["system", "systemInstruction", "system_instruction", "instructions"] as const;
+const SYSTEMS = ["system", "systemInstruction", "system_instruction", "instructions"];
+/** Gemini has a list of functions in each of its tools; all others have a list of tools. */
+const DECLARATIONS = ["functionDeclarations", "function_declarations"];
 
-type Fields = Record<string, unknown>;
+export const fieldsOf = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 
-export const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null ? (value as Fields) : {};
+const listField = (request: Request): (typeof LISTS)[number] | undefined =>
+  LISTS.find((field) => field in fieldsOf(request));
 
-const listField = (value: unknown): (typeof LISTS)[number] | undefined =>
-  Array.isArray(value) ? undefined : LISTS.find((field) => field in fieldsOf(value));
-
-/** Parses the JSON of a request. Throws if it is not a request. */
-export function readRequest(text: string): unknown {
-  const value = JSON.parse(text.replace(/^\uFEFF/u, "")) as unknown;
-  const { input } = fieldsOf(value);
-  return typeof input === "string" ? { ...fieldsOf(value), input: [{ role: "user", content: input }] } : value;
+/** Parses the JSON of a request; a text as `input` becomes a message. Whether it is a request, the package checks. */
+export function readRequest(text: string): Request {
+  try {
+    const value = JSON.parse(text.replace(/^\uFEFF/u, "")) as Request;
+    const { input } = fieldsOf(value);
+    return typeof input === "string" ? { ...value, input: [{ role: "user", content: input }] } : value;
+  } catch (error) {
+    throw Object.assign(new Error(`this is not JSON: ${(error as Error).message}`), { code: "invalid_json" });
+  }
 }
 
 /** The messages of a request; empty if it has no list. */
-export function messagesOf(request: unknown): readonly unknown[] {
-  if (Array.isArray(request)) return request;
+export function messagesOf(request: Request): readonly unknown[] {
   const field = listField(request);
-  const list = field && fieldsOf(request)[field];
+  const list = field ? fieldsOf(request)[field] : request;
   return Array.isArray(list) ? list : [];
 }
 
 /** The same request with other messages. */
-export function withMessages(request: unknown, messages: readonly unknown[]): unknown {
+export function withMessages(request: Request, messages: readonly unknown[]): Request {
   const field = listField(request);
-  return field ? { ...fieldsOf(request), [field]: messages } : messages;
+  return field ? ({ ...request, [field]: messages } as unknown as Request) : messages;
 }
-
-export interface OtherFields {
-  system?: unknown;
-  tools?: unknown;
-}
-
-/** The arguments for `fitMessages`: the chat, and fields outside it that the package does not read. */
-export function chatOf(request: unknown): { chat: readonly unknown[]; others: OtherFields } {
-  const field = listField(request);
-  if (field !== "input") return { chat: request as readonly unknown[], others: {} };
-  const { tools } = fieldsOf(request);
-  const system = systemOf(request);
-  return {
-    chat: messagesOf(request),
-    others: {
-      ...(system === undefined ? {} : { system }),
-      ...(Array.isArray(tools) ? { tools } : {}),
-    },
-  };
-}
-
-/** The request with the resulting chat. */
-export const requestOf = (request: unknown, chat: unknown): unknown =>
-  listField(request) === "input" ? withMessages(request, chat as unknown[]) : chat;
 
 /** The system context outside the messages. */
-export function systemOf(request: unknown): unknown {
-  if (Array.isArray(request)) return undefined;
-  const fields = fieldsOf(request);
-  const field = SYSTEMS.find((name) => fields[name] !== undefined && fields[name] !== null);
-  return field && fields[field];
-}
+export const systemOf = (request: Request): unknown =>
+  SYSTEMS.map((name) => fieldsOf(request)[name] ?? undefined).find((value) => value !== undefined);
 
 /** The same request without the system context outside its messages. */
-export function withoutSystem(request: unknown): unknown {
+export function withoutSystem(request: Request): Request {
   if (Array.isArray(request)) return request;
-  return Object.fromEntries(Object.entries(fieldsOf(request)).filter(([name]) => !SYSTEMS.includes(name as "system")));
+  return Object.fromEntries(Object.entries(request).filter(([name]) => !SYSTEMS.includes(name))) as unknown as Request;
 }
 
 /** The model named in a body. */
-export function modelOf(request: unknown): string | undefined {
-  const { model } = Array.isArray(request) ? {} : (fieldsOf(request) as { model?: unknown });
+export function modelOf(request: Request): string | undefined {
+  const { model } = fieldsOf(request);
   return typeof model === "string" ? model : undefined;
 }
 
-/** A tool definition, and the list with only this definition. */
-export interface ToolDefinition {
-  name: string;
-  value: unknown;
-  alone: unknown[];
+/** The tools of a request, as its vendor lists them. */
+export function toolList(request: Request): readonly unknown[] {
+  const { tools } = fieldsOf(request);
+  return Array.isArray(tools) ? tools : [];
 }
 
-/** Gemini has a list of functions in each of its tools; all others have a list of tools. */
-const DECLARATIONS = ["functionDeclarations", "function_declarations"] as const;
-
-export const toolList = (request: unknown): readonly unknown[] => {
-  const { tools } = Array.isArray(request) ? {} : (fieldsOf(request) as { tools?: unknown });
-  return Array.isArray(tools) ? tools : [];
-};
-
-function declarations(tool: unknown): { field: string; list: readonly unknown[] } | undefined {
+/** The definitions in a tool, and their field; a tool without such a field is one itself. */
+function definitionsIn(tool: unknown): { field: string | undefined; list: readonly unknown[] } {
   const field = DECLARATIONS.find((name) => Array.isArray(fieldsOf(tool)[name]));
-  return field && { field, list: fieldsOf(tool)[field] as unknown[] };
+  return { field, list: field ? (fieldsOf(tool)[field] as unknown[]) : [tool] };
 }
 
 function nameOf(tool: unknown): string {
-  const { name, type } = fieldsOf(tool);
-  const inner = fieldsOf(fieldsOf(tool)["function"])["name"];
-  return String(inner ?? name ?? type ?? Object.keys(fieldsOf(tool))[0] ?? "tool");
+  const { name, type, function: inner } = fieldsOf(tool);
+  return String(fieldsOf(inner).name ?? name ?? type ?? Object.keys(fieldsOf(tool))[0] ?? "tool");
 }
 
-/** The tools of a request, as single definitions. */
-export function toolsOf(request: unknown): ToolDefinition[] {
-  return toolList(request).flatMap((tool) => {
-    const found = declarations(tool);
-    if (!found) return [{ name: nameOf(tool), value: tool, alone: [tool] }];
-    return found.list.map((value) => ({ name: nameOf(value), value, alone: [{ [found.field]: [value] }] }));
+/** The tools of a request as single definitions, each with the list of only this definition. */
+export const toolsOf = (request: Request): { name: string; value: unknown; alone: unknown[] }[] =>
+  toolList(request).flatMap((tool) => {
+    const { field, list } = definitionsIn(tool);
+    return list.map((value) => ({ name: nameOf(value), value, alone: [field ? { [field]: [value] } : value] }));
   });
-}
 
 /** The same request with some of its tools, by index in `toolsOf`. */
-export function withTools(request: unknown, stays: (place: number) => boolean): unknown {
+export function withTools(request: Request, stays: (place: number) => boolean): Request {
   let place = 0;
   const tools = toolList(request).flatMap((tool) => {
-    const found = declarations(tool);
-    if (!found) return stays(place++) ? [tool] : [];
-    const list = found.list.filter(() => stays(place++));
-    return list.length > 0 ? [{ ...fieldsOf(tool), [found.field]: list }] : [];
+    const { field, list } = definitionsIn(tool);
+    const left = list.filter(() => stays(place++));
+    return field && left.length > 0 ? [{ ...fieldsOf(tool), [field]: left }] : left;
   });
   const { tools: _, ...rest } = fieldsOf(request);
-  return tools.length > 0 ? { ...rest, tools } : rest;
+  return { ...rest, ...(tools.length > 0 ? { tools } : {}) } as unknown as Request;
 }

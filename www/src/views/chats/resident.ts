@@ -4,17 +4,17 @@
  */
 
 import { Chat, fitMessages, measureMessages } from "ctxweave/chat";
-import type { FitOptions, FitReport, FitResult } from "ctxweave/chat";
+import type { ChatOptions, FitOptions, FitReport, FitResult } from "ctxweave/chat";
 import { isSame } from "../../ui/same.js";
 import { countRequest, readMessages } from "./items.js";
 import { readParts, type Read } from "./parts.js";
-import { chatOf, messagesOf, systemOf, toolList, withMessages } from "./request.js";
+import { messagesOf, systemOf, toolList, withMessages, type Request } from "./request.js";
 
 export type Counting = Pick<FitOptions, "model" | "tokenizer">;
 
 /** A request, with its parts and its token costs. */
 export interface Counted {
-  request: unknown;
+  request: Request;
   read: Read[];
   report: FitReport;
 }
@@ -35,7 +35,7 @@ function drop(): void {
 }
 
 /** Counts a request. If only texts differ from the last one, only their messages are counted. */
-export function countChat(request: unknown, counting: Counting): Counted {
+export function countChat(request: Request, counting: Counting): Counted {
   try {
     const edited = resident && withEditedTexts(resident, request, counting);
     if (edited) return (resident = edited);
@@ -46,14 +46,16 @@ export function countChat(request: unknown, counting: Counting): Counted {
   const report = countRequest(request, counting);
   const read = readMessages(request, { ...counting, format: report.format });
   const counted: Resident = { request, read, report, counting };
-  resident = counted;
-  return counted;
+  return (resident = counted);
 }
 
-/** The fields whose texts may differ. Others can change the format, or connect messages. */
-const isText = (field: string | undefined): boolean => field === "content" || field === "text";
+/** A message without the texts that may differ. Other fields can change the format, or connect messages. */
+const withoutTexts = (message: unknown): string =>
+  JSON.stringify(message, (field, value: unknown) =>
+    typeof value === "string" && (field === "content" || field === "text") ? "" : value,
+  );
 
-function withEditedTexts(before: Resident, request: unknown, counting: Counting): Resident | undefined {
+function withEditedTexts(before: Resident, request: Request, counting: Counting): Resident | undefined {
   const [old, next] = [messagesOf(before.request), messagesOf(request)];
   const isComparable =
     old.length === next.length &&
@@ -63,12 +65,13 @@ function withEditedTexts(before: Resident, request: unknown, counting: Counting)
   const edited: number[] = [];
   for (const [place, message] of next.entries()) {
     if (isSame(old[place], message)) continue;
-    if (!isSame(old[place], message, isText)) return undefined;
+    if (withoutTexts(old[place]) !== withoutTexts(message)) return undefined;
     edited.push(place);
   }
-  const chat = before.chat ?? chatWith(before, old);
+  const { format } = before.report;
   // Dropped with the rest if a call throws.
-  before.chat = chat;
+  const chat = (before.chat ??= chatFor(request, { maxTokens: 1e9, format, ...counting }));
+  if (chat.length === 0) chat.append(...old);
   if (!before.isVerified && chat.tokens !== before.report.tokens.total) return undefined;
   for (const place of edited) chat.replace(place, next[place]);
   const report = reportOf(chat.fit({ maxTokens: 1e9, repair: "off" }).report);
@@ -76,18 +79,10 @@ function withEditedTexts(before: Resident, request: unknown, counting: Counting)
   return { request, read: readAgain(before, request, edited, report), report, counting, chat, isVerified: true };
 }
 
-function chatWith({ request, report, counting }: Resident, messages: readonly unknown[]): Chat {
-  const system = systemOf(request);
+/** A `Chat` without messages for those of a request. */
+export function chatFor(request: Request, options: ChatOptions): Chat {
   const tools = toolList(request);
-  const chat = new Chat({
-    maxTokens: 1e9,
-    format: report.format,
-    ...counting,
-    ...(system === undefined ? {} : { system: system as string }),
-    ...(tools.length > 0 ? { tools: tools as unknown[] } : {}),
-  });
-  chat.append(...messages);
-  return chat;
+  return new Chat({ ...options, system: systemOf(request), ...(tools.length > 0 ? { tools } : {}) });
 }
 
 /** The report of a single fit: there is no earlier request to compare with. */
@@ -96,7 +91,7 @@ function reportOf({ prefix: _, ...report }: FitReport): FitReport {
 }
 
 /** Parts of edited messages that consist of text are measured alone; others, with their neighbors, all again. */
-function readAgain(before: Resident, request: unknown, edited: readonly number[], report: FitReport): Read[] {
+function readAgain(before: Resident, request: Request, edited: readonly number[], report: FitReport): Read[] {
   const messages = messagesOf(request);
   const options = { ...before.counting, format: report.format };
   const read = before.read.map((one, place) => ({ ...one, message: messages[place] }));
@@ -111,19 +106,18 @@ function readAgain(before: Resident, request: unknown, edited: readonly number[]
   return isCounted ? read : readMessages(request, options);
 }
 
-/** Fits the chat of a request, which is returned unchanged if it is within the limit. */
-export function fitChat(request: unknown, options: FitOptions): Pick<FitResult<unknown[]>, "messages" | "report"> {
-  const { chat, others } = chatOf(request);
-  const whole = (): FitResult<unknown[]> => fitMessages(chat as unknown[], { ...options, ...others });
+/** Fits a request, which is returned unchanged if it is within the limit. */
+export function fitChat(request: Request, options: FitOptions): Pick<FitResult<Request>, "messages" | "report"> {
   const now = resident;
-  if (!now?.chat || now.request !== request) return whole();
   // A `Chat` cuts in steps, so a chat over the limit is fitted whole.
-  if (now.report.tokens.total > (options.maxTokens ?? 0)) return whole();
-  const { model: _, tokenizer: __, format: ___, system: ____, tools: _____, ...rest } = options;
-  try {
-    const { report } = now.chat.fit(rest);
-    return report.truncated ? whole() : { messages: chat as unknown[], report: reportOf(report) };
-  } catch {
-    return whole();
+  if (now?.chat && now.request === request && now.report.tokens.total <= (options.maxTokens ?? 0)) {
+    const { model: _, tokenizer: __, format: ___, ...rest } = options;
+    try {
+      const { report } = now.chat.fit(rest);
+      if (!report.truncated) return { messages: request, report: reportOf(report) };
+    } catch {
+      // The whole fit reports the error.
+    }
   }
+  return fitMessages(request, options);
 }

@@ -1,29 +1,29 @@
 import { convertMessages } from "ctxweave/chat";
 import type { ChatFormat } from "ctxweave/chat";
+import agent from "../../../../examples/chats/agent.json?raw";
 import openai from "../../../../examples/chats/openai.json?raw";
 import type { Sample } from "../../ui/sample-picker.js";
-import { AGENT } from "./agent-sample.js";
 
 /** The first sample in another format. Converted when it is needed: the package is not initialized before. */
-class Converted implements Sample {
-  #text: string | undefined;
-
-  constructor(
-    readonly id: ChatFormat,
-    readonly name: string,
-  ) {}
-
-  get text(): string {
-    if (this.#text !== undefined) return this.#text;
-    const { system, messages } = convertMessages(JSON.parse(openai) as unknown[], { from: "openai", to: this.id });
-    return (this.#text = JSON.stringify(system === undefined ? messages : { system, messages }, null, 2));
-  }
+function converted(id: ChatFormat, name: string): Sample {
+  const convert = (): string => {
+    const { system, messages } = convertMessages(JSON.parse(openai) as unknown[], { from: "openai", to: id });
+    return JSON.stringify(system === undefined ? messages : { system, messages }, null, 2);
+  };
+  let text: string | undefined;
+  return {
+    id,
+    name,
+    get text() {
+      return (text ??= convert());
+    },
+  };
 }
 
 /** A conversation of an agent with tools in the formats of three providers, and a long one. */
 export const SAMPLES: readonly [Sample, ...Sample[]] = [
   { id: "openai", name: "OpenAI", text: openai.trimEnd() },
-  new Converted("anthropic", "Anthropic"),
-  new Converted("ai-sdk", "AI SDK"),
-  { id: "agent", name: "Coding agent", text: JSON.stringify(AGENT, null, 2) },
+  converted("anthropic", "Anthropic"),
+  converted("ai-sdk", "AI SDK"),
+  { id: "agent", name: "Coding agent", text: agent.trimEnd() },
 ];

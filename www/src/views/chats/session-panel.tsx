@@ -10,24 +10,26 @@ export function SessionPanel({ open }: { open: OpenTurns }) {
   const { turns, turn, name } = open;
   const now = turns[turn];
   if (!now) return <p class="empty">{name} has no answer of a model.</p>;
-  const last = turns.length - 1;
   const price = priceOf(model.value?.name);
   const sums = sumsOf(turns);
   const compactions = turns.filter((_, at) => isCompacted(turns, at)).length;
   const place = isCompacted(turns, turn) ? ", the first after a compaction" : "";
   return (
-    <section class="session-turns" aria-labelledby="session-title">
-      <h2 id="session-title">{name}</h2>
-      <label class="slider">
-        <span>Request</span>
+    <section class="stack session-turns overflow-y-auto p-4" aria-labelledby="session-title">
+      <h2 id="session-title" class="wrap-anywhere">
+        {name}
+      </h2>
+      <label class="flex items-center gap-2.5 text-s">
+        Request
         <input
           type="range"
+          class="grow"
           min={0}
-          max={last}
+          max={turns.length - 1}
           value={turn}
           aria-label="Request of the session"
           aria-valuetext={`${turn + 1} of ${turns.length}, ${tokens(now.tokens)}${place}`}
-          onInput={(event) => showTurn(Number(event.currentTarget.value))}
+          onInput={(event) => showTurn(event.currentTarget.valueAsNumber)}
         />
         <output data-turn>
           {count(turn + 1)} of {count(turns.length)}
@@ -35,7 +37,7 @@ export function SessionPanel({ open }: { open: OpenTurns }) {
       </label>
       <Bars open={open} />
       <Facts
-        class="session-figures"
+        class="facts grid grid-cols-[repeat(auto-fill,minmax(11rem,1fr))]"
         facts={[
           ["This request", figure(now.tokens, price && money(costOf(now, price))), "tokens"],
           ["Read from the cache, estimated", tokens(now.cached), "cached"],
@@ -67,7 +69,7 @@ export function SessionPanel({ open }: { open: OpenTurns }) {
 const figure = (many: number, cost: string | 0 | undefined) => (
   <>
     {tokens(many)}
-    {cost ? <span class="quiet-text">{cost}</span> : null}
+    {cost ? <span class="quiet-text block">{cost}</span> : null}
   </>
 );
 
@@ -85,18 +87,18 @@ function Bars({ open: { turns, turn } }: { open: OpenTurns }) {
     return { from, to: from + group.length, largest, compacted: group.some((_, at) => isCompacted(turns, from + at)) };
   });
   return (
-    <div class="session-bars" aria-hidden="true">
+    <div class="flex h-28 gap-px border-b border-line" aria-hidden="true">
       {bars.map(({ from, to, largest, compacted }) => (
         <div
           key={from}
-          class="session-bar"
+          class="session-bar flex max-w-10 min-w-px flex-1 cursor-pointer flex-col justify-end data-chosen:outline-2 data-chosen:outline-accent"
           data-compacted={compacted ? "" : undefined}
           data-chosen={turn >= from && turn < to ? "" : undefined}
           title={`Request ${from + 1}: ${tokens(largest.tokens)}${compacted ? ", after a compaction" : ""}`}
           onClick={() => showTurn(from)}
         >
-          <span class="turn-new" style={{ blockSize: `${(100 * (largest.tokens - largest.cached)) / most}%` }} />
-          <span class="turn-cached" style={{ blockSize: `${(100 * largest.cached) / most}%` }} />
+          <span class="bg-skipped" style={{ blockSize: `${(100 * (largest.tokens - largest.cached)) / most}%` }} />
+          <span class="bg-kept" style={{ blockSize: `${(100 * largest.cached) / most}%` }} />
         </div>
       ))}
     </div>

@@ -1,5 +1,6 @@
 import type { SessionTurn, SessionTurns } from "../../reader/session-turns.js";
 import { dollars, type Price } from "./prices.js";
+import { messagesOf, withMessages, type Request } from "./request.js";
 
 /** An open session, and the request that is shown. */
 export interface OpenTurns extends SessionTurns {
@@ -7,10 +8,10 @@ export interface OpenTurns extends SessionTurns {
 }
 
 /** What the model saw in the shown request. */
-export function requestAt({ segments, turns, turn }: OpenTurns): unknown {
+export function requestAt({ segments, turns, turn }: OpenTurns): Request {
   const { segment = 0, length = 0 } = turns[turn] ?? {};
-  const { body, field } = segments[segment] ?? { body: { messages: [] }, field: "messages" };
-  return { ...body, [field]: (body[field] as unknown[]).slice(0, length) };
+  const { body } = segments[segment] ?? { body: [] };
+  return withMessages(body, messagesOf(body).slice(0, length));
 }
 
 /** Whether a request is the first one after a compaction. */

@@ -1,21 +1,25 @@
-import type { ChatFormat } from "ctxweave/chat";
+import { modelInfo, type ChatFormat } from "ctxweave/chat";
 import { SmallButton } from "../../ui/button.js";
 import { Check, Field, optionsOf, SelectField, SliderField } from "../../ui/fields.js";
 import { count } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
 import { loadVocabulary, vocabularyState } from "../../ui/vocabularies.js";
-import { choices, isExact, window, type KnownModel } from "./models.js";
+import { isExact, MODEL_NAMES, MODELS, windowOf, type KnownModel } from "./models.js";
 import { modelOf } from "./request.js";
 import { change, given, limit, model, settings, whole } from "./state.js";
 import { FORMATS, STRATEGIES } from "./words.js";
 
-const KEPT_RESULTS = ["all", "0", "1", "2", "3", "5", "10"] as const;
+const KEPT_RESULTS = [
+  { value: "all", name: "Stay" },
+  { value: "0", name: "Clear any" },
+  ...["1", "2", "3", "5", "10"].map((value) => ({ value, name: `Clear all but ${value}` })),
+];
 
 /** The target model, the limit, and what to cut first. */
 export function Settings() {
   const { limit: chosen, strategy, results, always } = settings.value;
   return (
-    <div class="chat-settings">
+    <div class="grid grid-cols-2 items-start gap-x-4 gap-y-2 border-b border-line px-4 py-3 max-[480px]:grid-cols-1">
       <ModelPicker />
       <SliderField
         label="Limit in tokens"
@@ -34,16 +38,13 @@ export function Settings() {
       <div>
         <SelectField
           label="Old tool results"
-          options={KEPT_RESULTS.map((value) => ({
-            value,
-            name: value === "all" ? "Stay" : value === "0" ? "Clear any" : `Clear all but ${value}`,
-          }))}
-          value={KEPT_RESULTS.find((value) => value === String(results)) ?? "all"}
+          options={KEPT_RESULTS}
+          value={KEPT_RESULTS.find(({ value }) => value === String(results))?.value ?? "all"}
           onValue={(value) => change({ results: value === "all" ? value : Number(value) })}
         />
         {results === "all" ? null : (
           <Check
-            class="clears-always"
+            class="mt-1"
             label="Even under the limit"
             value={always}
             onValue={(value) => change({ always: value })}
@@ -69,16 +70,14 @@ export function FormatPicker() {
 /** The model: its window, and its tokenizer. */
 function ModelPicker() {
   const now = given.value;
-  const named = now.kind === "chat" ? modelOf(now.request) : undefined;
-  const listed = choices.value.some(({ models }) => models.some(({ name }) => name === named));
-  const chosen = model.value;
+  const named = now.ok ? modelOf(now.value.request) : undefined;
   const { model: asked } = settings.value;
   return (
     <Field
       label="Model"
       origin={asked === undefined ? "default" : "set"}
       onReset={() => change({ model: undefined })}
-      hint={<ModelHint known={chosen} named={asked ?? named} />}
+      hint={<ModelHint known={model.value} named={asked ?? named} />}
     >
       {({ id, describedBy }) => (
         <select
@@ -88,13 +87,11 @@ function ModelPicker() {
           onChange={(event) => change({ model: event.currentTarget.value, limit: undefined })}
         >
           <option value="">None</option>
-          {named !== undefined && !listed ? <option value={named}>{named}</option> : null}
-          {choices.value.map(({ vendor, models }) => (
+          {named === undefined || MODEL_NAMES.includes(named) ? null : <option value={named}>{named}</option>}
+          {Object.entries(MODELS).map(([vendor, names]) => (
             <optgroup key={vendor} label={vendor}>
-              {models.map(({ name, contextWindow }) => (
-                <option key={name} value={name}>
-                  {name} ({window(contextWindow)})
-                </option>
+              {names.map((name) => (
+                <ModelOption key={name} name={name} />
               ))}
             </optgroup>
           ))}
@@ -102,6 +99,11 @@ function ModelPicker() {
       )}
     </Field>
   );
+}
+
+function ModelOption({ name }: { name: string }) {
+  const info = modelInfo(name);
+  return <option value={name}>{info ? `${name} (${windowOf(info)})` : name}</option>;
 }
 
 function ModelHint({ known, named }: { known: KnownModel | undefined; named: string | undefined }) {
@@ -116,16 +118,15 @@ function ModelHint({ known, named }: { known: KnownModel | undefined; named: str
   }
   return (
     <span data-counts={isExact(known) ? "exact" : "estimate"}>
-      Window {window(known.contextWindow)}, at most {count(known.limit)} of input. <Counts known={known} />
+      Window {windowOf(known)}, at most {count(known.limit)} of input. <Counts known={known} />
     </span>
   );
 }
 
-function Counts({ known }: { known: KnownModel }) {
-  const { vocabulary } = known;
+function Counts({ known: { vocabulary } }: { known: KnownModel }) {
   if (vocabulary === undefined) {
     const now = given.value;
-    const error = now.kind === "chat" ? now.report.tokens.tokenizerError : undefined;
+    const error = now.ok ? now.value.report.tokens.tokenizerError : undefined;
     return (
       <>Counts are estimates{error === undefined ? "" : `, up to ${error} % off`}: the vendor publishes no tokenizer.</>
     );

@@ -1,18 +1,18 @@
-import { computed, signal, type ReadonlySignal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { convertMessages } from "ctxweave/chat";
-import type { ChatFormat, CtxweaveError, Diagnostic, FitOptions, FitReport } from "ctxweave/chat";
+import type { ChatFormat, Diagnostic, FitOptions, FitReport } from "ctxweave/chat";
 import { keepAddress, linkParams, numberIn, paramsOf, wordIn } from "../../shell/route.js";
-import { mirror } from "../../ui/mirror.js";
+import { andThen, attempt, type Attempt } from "../../ui/attempt.js";
+import { isWorker, Mirror } from "../../ui/mirror.js";
 import { PersistedDocument } from "../../ui/own.js";
-import { LARGE } from "../../ui/text-parts.js";
-import type { Turns } from "./cache.js";
-import type { Compared, Comparison, Snapshot } from "./compare.js";
+import { loadVocabulary } from "../../ui/vocabularies.js";
+import type { Compared, Snapshot } from "./compare.js";
 import { countRequest, itemsOf, type Item } from "./items.js";
 import { applyMarks, keptMarks, NO_MARKS, type Edit, type Marked, type Marks } from "./marks.js";
 import { isExact, knownModel } from "./models.js";
-import { roleOf, textOf, type Read } from "./parts.js";
-import { countChat, fitChat } from "./resident.js";
-import { chatOf, fieldsOf, messagesOf, modelOf, readRequest, requestOf, systemOf } from "./request.js";
+import { textOf } from "./parts.js";
+import { countChat, fitChat, type Counted, type Counting } from "./resident.js";
+import { fieldsOf, messagesOf, modelOf, readRequest, withMessages, type Request } from "./request.js";
 import { SAMPLES } from "./samples.js";
 import { requestAt, type OpenTurns } from "./session.js";
 import type { SessionTurns } from "../../reader/session-turns.js";
@@ -28,14 +28,6 @@ export interface OpenChat {
 }
 
 export const own = new PersistedDocument<OpenChat>("chats");
-
-/** In the worker: the document of the page. */
-export const mirrored = signal<OpenChat | undefined>(undefined);
-
-export const opened = computed<OpenChat>(() => mirrored.value ?? own.value.value ?? chatOfText(SAMPLES[0].text));
-export const text = computed(() => opened.value.text);
-export const marks = computed(() => opened.value.marks);
-export const session = computed(() => opened.value.session);
 
 /** Settings of the fit, by their names in the address. Absent ones have their defaults. */
 export interface Settings {
@@ -81,47 +73,19 @@ export type Tab = "window" | "messages" | "compare" | "cache" | "json";
 /** The shown view of the result. */
 export const tab = signal<Tab>("window");
 
-/** Everything that the worker computes for a large chat: what each view shows, and that of the open tab. */
-export interface ChatResults {
-  given: ChatInput;
-  items: Item[];
-  /** Without its rows. */
-  shown: Shown | Problem;
-  rows: readonly Row[];
-  texts?: Texts | undefined;
-  turns?: Turns;
-  comparison?: Comparison;
-}
-
-/** The inputs of the worker. Each pinned result is one of them: what did not change is not sent again. */
-export interface ChatInputs extends OpenChat {
-  settings: Settings;
-  tab: Tab;
-  compared: Compared;
-  [pin: `pin-${number}`]: Snapshot;
-}
-
 /** The choices of the comparison. */
 export const compared = signal<Compared>({ left: undefined, right: "now", asJson: false, onlyChanges: true });
 
 /** Pinned results; kept until the page is closed. */
 export const pins = signal<readonly Snapshot[]>([]);
 
-/** The worker for large chats. */
-export const remote = mirror<ChatInputs, ChatResults>(() =>
-  text.value.length > LARGE
-    ? {
-        ...opened.value,
-        settings: settings.value,
-        tab: tab.value,
-        compared: compared.value,
-        ...Object.fromEntries(pins.value.map((pin) => [pin.id, pin])),
-      }
-    : undefined,
-);
+/** The worker for large chats. Each value below that needs the messages is one of its results. */
+export const remote = new Mirror(own.value, { settings, tab, compared, pins });
 
-/** A large chat whose results are not there yet. */
-const PENDING: Problem = { kind: "error", code: "pending", message: "the chat is being read" };
+export const opened = computed<OpenChat>(() => remote.document.value ?? chatOfText(SAMPLES[0].text));
+export const text = computed(() => opened.value.text);
+export const marks = computed(() => opened.value.marks);
+export const session = computed(() => opened.value.session);
 
 /** The open sample. */
 export const sample = computed(() => SAMPLES.find((one) => one.text === text.value));
@@ -220,70 +184,73 @@ export function setMarks(fields: Partial<Marks>): void {
   own.show({ ...opened.peek(), marks: { ...marks.peek(), ...fields } }, true);
 }
 
-export interface Problem {
-  kind: "error";
-  code: string;
-  message: string;
-}
+type Failure = Extract<Attempt<never>, { ok: false }>;
 
-const problemOf = (error: unknown): Problem => {
-  const { code = "invalid_json", message } = error as CtxweaveError;
-  return { kind: "error", code, message };
-};
+/** A large chat whose results are not there yet. */
+const PENDING: Failure = { ok: false, code: "pending", message: "the chat is being read" };
 
-const parsed: ReadonlySignal<{ kind: "request"; request: unknown } | Problem> = computed(() => {
-  if (session.value) return { kind: "request", request: requestAt(session.value) };
-  if (remote.isUsed.value) {
-    const now = given.value;
-    return now.kind === "error" ? now : { kind: "request", request: now.request };
-  }
-  try {
-    return { kind: "request", request: readRequest(text.value) };
-  } catch (error) {
-    return { kind: "error", code: "invalid_json", message: `this is not JSON: ${(error as Error).message}` };
-  }
-});
+// To receive ten thousand messages blocks the page for longer than a frame: the worker keeps them.
+const withoutMessages = (request: Request): Request => withMessages(request, []);
+const withoutRows = (report: FitReport): FitReport => ({ ...report, messages: [] });
+
+const parsed = remote.result<Attempt<Request>>(
+  "parsed",
+  PENDING,
+  () => attempt(() => (session.value ? requestAt(session.value) : readRequest(text.value))),
+  (request) => andThen(request, withoutMessages),
+);
 
 /** The name of the model: the chosen one, otherwise that of the request. */
-export const modelName = computed(() => {
-  const now = parsed.value;
-  return (settings.value.model ?? (now.kind === "request" ? modelOf(now.request) : undefined)) || undefined;
-});
+export const modelName = computed(
+  () => (settings.value.model ?? (parsed.value.ok ? modelOf(parsed.value.value) : undefined)) || undefined,
+);
 
 /** The model that determines the window and counts, if the package knows it. */
 export const model = computed(() => knownModel(modelName.value));
 
+/** Loads the vocabulary of a model when it is chosen; returns a function that stops it. */
+export const loadVocabularies = (): (() => void) =>
+  effect(() => {
+    const { vocabulary } = model.value ?? {};
+    if (vocabulary) void loadVocabulary(vocabulary);
+  });
+
 /** How tokens are counted: by the model's tokenizer, if it needs no vocabulary or that is loaded. */
-export const counting = computed<Pick<FitOptions, "model" | "tokenizer">>(() => {
+const counting = computed<Counting>(() => {
   const known = model.value;
   if (!known) return {};
   return known.vocabulary && !isExact(known) ? { model: known.name, tokenizer: "heuristic" } : { model: known.name };
 });
 
-export type ChatInput = { kind: "chat"; request: unknown; read: Read[]; report: FitReport } | Problem;
-
 /** The request, with its token costs. */
-export const given: ReadonlySignal<ChatInput> = computed(() => {
-  if (remote.isUsed.value) return remote.results.value?.given ?? PENDING;
-  const now = parsed.value;
-  if (now.kind === "error") return now;
-  try {
-    const { request, read, report } = countChat(now.request, counting.value);
-    return { kind: "chat", request, read, report };
-  } catch (error) {
-    return problemOf(error);
-  }
-});
+export const given = remote.result<Attempt<Counted>>(
+  "given",
+  PENDING,
+  () => andThen(parsed.value, (request) => countChat(request, counting.value)),
+  (all) =>
+    andThen(all, ({ request, report }) => ({
+      request: withoutMessages(request),
+      read: [],
+      report: withoutRows(report),
+    })),
+);
+
+/** The length of an item's text that the view shows. */
+const SHOWN_LENGTH = 4001;
 
 /** The items in the window. */
-export const items = computed<Item[]>(() => {
-  if (remote.isUsed.value) return remote.results.value?.items ?? [];
-  const now = given.value;
-  if (now.kind === "error") return [];
-  return itemsOf(now.request, now.read, now.report, { ...counting.value, format: now.report.format });
-});
+export const items = remote.result<readonly Item[]>(
+  "items",
+  [],
+  () => {
+    if (!given.value.ok) return [];
+    const { request, read, report } = given.value.value;
+    return itemsOf(request, read, report.tokens.total, { ...counting.value, format: report.format });
+  },
+  (all) => all.map((item) => ({ ...item, text: item.text.slice(0, SHOWN_LENGTH) })),
+);
 
-export const whole = computed(() => (given.value.kind === "chat" ? given.value.report.tokens.total : undefined));
+export const whole = computed(() => (given.value.ok ? given.value.value.report.tokens.total : undefined));
 
 /** Whether there is a limit: a chosen one, that of the model, or that of a sample. */
 export const isLimited = computed(
@@ -293,24 +260,12 @@ export const isLimited = computed(
 
 export const limit = computed(() => {
   const all = whole.value ?? 0;
-  const free = (mirrored.value || own.isOwn.value) && !sample.value ? all : Math.ceil(all / 2);
+  const free = (isWorker || own.isOwn.value) && !sample.value ? all : Math.ceil(all / 2);
   return settings.value.limit ?? model.value?.limit ?? Math.max(free, 16);
 });
 
-export interface Fitted {
-  kind: "fitted";
-  given: unknown;
-  fitted: unknown;
-  report: FitReport;
-  rows: readonly Row[];
-  /** The first message changed by the user's edits. */
-  firstChanged?: number;
-}
-
-export type Outcome = Fitted | Problem;
-
-/** The options of the fit, without pins. */
-export const options = computed((): FitOptions => {
+/** The options of the fit, without format and pins. */
+const options = computed((): FitOptions => {
   const { strategy, results, always, step } = settings.value;
   return {
     maxTokens: limit.value,
@@ -328,127 +283,124 @@ function editsOf(results: Settings["results"], always: boolean): Pick<FitOptions
   return { edits: { ...(always ? { when: "always" } : {}), toolResults: { keepLast: results } } };
 }
 
-/** The request after the user's edits, before it is fitted; only the worker has that of a large chat. */
-export const marked = computed<Marked | undefined>(() => {
-  if (remote.isUsed.value) return undefined;
-  const now = given.value;
-  if (now.kind === "error") return undefined;
-  return applyMarks(now.request, now.read, marks.value, { ...counting.value, format: now.report.format });
-});
+/** The request after the user's edits. This, the call, its outcome and `sent` exist only where the messages are. */
+const marked = computed(() =>
+  andThen(given.value, ({ request, read, report: { format } }) => ({
+    format,
+    ...applyMarks(request, read, marks.value, { ...counting.value, format }),
+  })),
+);
 
-export interface FitCall {
-  request: unknown;
-  chat: unknown[];
+/** The arguments of `fitMessages`. */
+export interface FitCall extends Marked {
+  format: ChatFormat;
+  /** The pinned messages among the remaining ones. */
+  pinned: readonly number[];
   options: FitOptions;
 }
 
-/** The arguments of `fitMessages`, and the request with the chat; only the worker has those of a large chat. */
-export const fitCall = computed<FitCall | undefined>(() => {
-  const now = given.value;
-  if (!marked.value || now.kind === "error") return undefined;
-  const { request, places } = marked.value;
-  const pinned = marks.value.pinned.map((place) => places.indexOf(place)).filter((place) => place >= 0);
-  const { chat, others } = chatOf(request);
-  return {
-    request,
-    chat: chat as unknown[],
-    options: {
-      ...options.value,
-      ...others,
-      format: now.report.format,
-      ...(pinned.length > 0 ? { pinned } : {}),
-    } as FitOptions,
-  };
-});
+export const fitCall = computed(() =>
+  andThen(marked.value, (edited): FitCall => {
+    const { format, places } = edited;
+    const pinned = marks.value.pinned.map((place) => places.indexOf(place)).filter((place) => place >= 0);
+    const all = { ...options.value, format, ...(pinned.length > 0 ? { pinned } : {}) };
+    return { ...edited, pinned, options: all };
+  }),
+);
 
-export const outcome: ReadonlySignal<Outcome> = computed(() => {
-  if (remote.isUsed.value) {
-    const at = shown.value;
-    return "kind" in at ? at : (at.problem ?? at.now);
-  }
-  const now = given.value;
-  if (now.kind === "error") return now;
-  try {
-    const { request, options } = fitCall.value as FitCall;
-    const { messages, report } = fitChat(request, options);
-    return fittedOf(now, requestOf(request, messages), report);
-  } catch (error) {
-    return problemOf(error);
-  }
-});
-
-function fittedOf(all: Extract<ChatInput, { kind: "chat" }>, fitted: unknown, report: FitReport): Fitted {
-  const { places, firstChanged } = marked.value as Marked;
-  return {
-    kind: "fitted",
-    given: all.request,
-    fitted,
-    report,
-    rows: rowsOf(all.read, places, fitted, report, all.report),
-    ...(firstChanged === undefined ? {} : { firstChanged }),
-  };
+/** A fitted request. */
+export interface Fitted {
+  fitted: Request;
+  report: FitReport;
+  /** The first message changed by the user's edits. */
+  firstChanged: number | undefined;
+  /** Why nothing fits; the request is then the one with the user's edits. */
+  problem?: Failure;
 }
 
-export interface Shown {
-  now: Fitted;
-  problem?: Problem;
-}
-
-function remotelyShown(results: ChatResults | undefined): Shown | Problem {
-  if (!results) return PENDING;
-  const { shown: at, rows } = results;
-  return "kind" in at ? at : { ...at, now: { ...at.now, rows } };
-}
+export const outcome = computed(() =>
+  andThen(fitCall.value, ({ request, options: all, firstChanged }): Fitted => {
+    const { messages, report } = fitChat(request, all);
+    return { fitted: messages, report, firstChanged };
+  }),
+);
 
 /** What the view shows: the result, or, if nothing fits, the request with the user's edits and the reason. */
-export const shown: ReadonlySignal<Shown | Problem> = computed(() => {
-  if (remote.isUsed.value) return remotelyShown(remote.results.value);
-  const all = given.value;
-  const result = outcome.value;
-  if (all.kind === "error") return all;
-  if (result.kind === "fitted") return { now: result };
-  try {
-    const { request } = marked.value as Marked;
-    const counted = countRequest(request, { ...counting.value, format: all.report.format });
-    return { now: fittedOf(all, request, { ...counted, limit: limit.value }), problem: result };
-  } catch {
+export const shown = remote.result<Attempt<Fitted>>(
+  "shown",
+  PENDING,
+  () => {
+    const [call, result] = [fitCall.value, outcome.value];
+    if (result.ok || !call.ok) return result;
+    const { request: fitted, firstChanged, format } = call.value;
+    const counted = attempt(() => countRequest(fitted, { ...counting.value, format }));
     // Only the request with the edits cannot be counted; without them it was.
-    return result;
-  }
-});
+    if (!counted.ok) return result;
+    const report = { ...counted.value, limit: limit.value };
+    return { ok: true, value: { fitted, report, firstChanged, problem: result } };
+  },
+  (all) => andThen(all, (now) => ({ ...now, fitted: [], report: withoutRows(now.report) })),
+);
 
-/** The result as sent: in its format, or converted; only the worker has that of a large chat. */
-export const sent = computed<{ request: unknown; diagnostics: readonly Diagnostic[] } | undefined>(() => {
-  const now = outcome.value;
-  if (now.kind === "error" || remote.isUsed.value) return undefined;
-  const to = settings.value.as;
-  if (to === undefined || to === now.report.format) return { request: now.fitted, diagnostics: [] };
-  try {
-    const { system, messages, diagnostics } = convertMessages(containerOf(now.fitted), { from: now.report.format, to });
-    return { request: system === undefined ? messages : withSystem(to, system, messages), diagnostics };
-  } catch (error) {
-    const { code, message } = problemOf(error);
-    return { request: now.fitted, diagnostics: [{ code: code as Diagnostic["code"], severity: "error", message }] };
-  }
-});
+/** The length of a message's text that the view shows. */
+const EXCERPT_LENGTH = 421;
 
-/** The result and its report as JSON. */
-interface Texts {
-  messages: string;
-  report: string;
-  diagnostics: readonly Diagnostic[];
+/** A row: a message with its fate, a message excluded by the user, or an added message. */
+export type Row =
+  | { kind: "message"; role: string; text: string; row: FitReport["messages"][number]; isExcluded: boolean }
+  | { kind: "added"; added: NonNullable<FitReport["added"]> };
+
+/** The messages in input order; an added message comes before the first of those that it replaces. */
+export const rows = remote.result<readonly Row[]>(
+  "rows",
+  [],
+  () => {
+    const [all, call, now] = [given.value, fitCall.value, shown.value];
+    return all.ok && call.ok && now.ok ? rowsOf(all.value, call.value, now.value) : [];
+  },
+  (all) => all.map((row) => (row.kind === "message" ? { ...row, text: row.text.slice(0, EXCERPT_LENGTH) } : row)),
+);
+
+function rowsOf({ read }: Counted, { places }: Marked, { fitted, report }: Fitted): Row[] {
+  const after = messagesOf(fitted);
+  const { added } = report;
+  const fates = new Map(places.map((place, index) => [place, report.messages[index]]));
+  const list: Row[] = [];
+  let out = 0;
+  const insertAdded = (): void => {
+    if (!added || out !== added.index) return;
+    list.push({ kind: "added", added });
+    out += 1;
+  };
+  for (const [index, { message, role, tokens }] of read.entries()) {
+    const found = fates.get(index);
+    if (found) insertAdded();
+    const stays = found?.fate === "kept" || found?.fate === "changed";
+    const row = { ...(found ?? { fate: "cut", tokens }), index };
+    list.push({ kind: "message", role, text: textOf(stays ? after[out] : message), row, isExcluded: !found });
+    if (stays) out += 1;
+  }
+  insertAdded();
+  return list;
 }
 
-export const texts = computed<Texts | undefined>(() => {
-  if (remote.isUsed.value) return remote.results.value?.texts;
-  const [now, last] = [outcome.value, sent.value];
-  if (now.kind === "error" || !last) return undefined;
-  const json = (value: unknown): string => JSON.stringify(value, null, 2);
-  return { messages: json(last.request), report: json(now.report), diagnostics: last.diagnostics };
+/** The result as sent: in its format, or converted. */
+export const sent = computed((): { request: Request; diagnostics: readonly Diagnostic[] } | undefined => {
+  if (!outcome.value.ok) return undefined;
+  const { fitted: request, report } = outcome.value.value;
+  const to = settings.value.as;
+  if (to === undefined || to === report.format) return { request, diagnostics: [] };
+  const converted = attempt(() => convertMessages(request, { from: report.format, to }));
+  if (!converted.ok) {
+    const { code, message } = converted;
+    return { request, diagnostics: [{ code: code as Diagnostic["code"], severity: "error", message }] };
+  }
+  const { system, messages, diagnostics } = converted.value;
+  return { request: system === undefined ? messages : withSystem(to, system, messages), diagnostics };
 });
 
 /** Messages next to a system context, in the vendor's format. */
-function withSystem(to: ChatFormat, system: string, messages: unknown[]): object {
+function withSystem(to: ChatFormat, system: string, messages: unknown[]): Request {
   switch (to) {
     case "gemini":
       return { systemInstruction: { parts: [{ text: system }] }, contents: messages };
@@ -459,49 +411,16 @@ function withSystem(to: ChatFormat, system: string, messages: unknown[]): object
   }
 }
 
-/** The input of `convertMessages`: the messages with the system context. */
-function containerOf(request: unknown): unknown[] {
-  const { chat } = chatOf(request);
-  const system = systemOf(request);
-  if (chat === request || system === undefined) return chat as unknown[];
-  return { system, messages: chat } as unknown as unknown[];
+/** The result and its report as JSON. */
+interface Texts {
+  messages: string;
+  report: string;
+  diagnostics: readonly Diagnostic[];
 }
 
-/** A row: a message with its fate, a message excluded by the user, or an added message. */
-export type Row =
-  | { kind: "message"; role: string; text: string; row: FitReport["messages"][number]; excluded?: true }
-  | { kind: "added"; added: NonNullable<FitReport["added"]> };
-
-/** The messages in input order; an added message comes before the first of those that it replaces. */
-function rowsOf(
-  read: readonly Read[],
-  places: readonly number[],
-  fitted: unknown,
-  report: FitReport,
-  before: FitReport,
-): Row[] {
-  const after = messagesOf(fitted);
-  const rows: Row[] = [];
-  const { added } = report;
-  const ofPlace = new Map(places.map((place, index) => [place, report.messages[index]]));
-  let out = 0;
-  for (const [place, { message: given }] of read.entries()) {
-    const row = ofPlace.get(place);
-    if (!row) {
-      const tokens = before.messages[place]?.tokens ?? 0;
-      const cut = { index: place, fate: "cut" as const, tokens };
-      rows.push({ kind: "message", role: roleOf(given), text: textOf(given), row: cut, excluded: true });
-      continue;
-    }
-    if (out === added?.index) {
-      rows.push({ kind: "added", added });
-      out += 1;
-    }
-    const stays = row.fate === "kept" || row.fate === "changed";
-    const message = stays ? after[out] : given;
-    if (stays) out += 1;
-    rows.push({ kind: "message", role: roleOf(message), text: textOf(message), row: { ...row, index: place } });
-  }
-  if (out === added?.index) rows.push({ kind: "added", added });
-  return rows;
-}
+export const texts = remote.result<Texts | undefined>("texts", undefined, () => {
+  if (tab.value !== "json" || !outcome.value.ok || !sent.value) return undefined;
+  const json = (value: unknown): string => JSON.stringify(value, null, 2);
+  const { request, diagnostics } = sent.value;
+  return { messages: json(request), report: json(outcome.value.value.report), diagnostics };
+});

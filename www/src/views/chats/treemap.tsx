@@ -6,29 +6,21 @@ import type { Item } from "./items.js";
 const MAX_TILES = 160;
 const [WIDTH, HEIGHT] = [1000, 380];
 
-interface Tile {
-  item?: Item;
-  kind: string;
-  name: string;
-  tokens: number;
-  children?: Tile[];
-}
+/** An item, or, without an id, several small ones. */
+type Tile = Pick<Item, "kind" | "name" | "tokens"> & Partial<Item>;
+type Tiles = Tile | readonly Tiles[];
 
-function tilesOf(items: readonly Item[]): Tile {
-  const sorted = items.toSorted((a, b) => b.tokens - a.tokens).filter(({ tokens: cost }) => cost > 0);
-  const [large, small] = [sorted.slice(0, MAX_TILES), sorted.slice(MAX_TILES)];
-  const children = [...new Set(sorted.map(({ kind }) => kind))].map((kind): Tile => {
-    const tiles = large
-      .filter((item) => item.kind === kind)
-      .map((item): Tile => ({ item, kind, name: item.name, tokens: item.tokens }));
-    const rest = small.filter((item) => item.kind === kind);
-    if (rest.length > 0) {
-      const cost = rest.reduce((sum, one) => sum + one.tokens, 0);
-      tiles.push({ kind, name: `${count(rest.length)} smaller ones`, tokens: cost });
-    }
-    return { kind, name: kind, tokens: 0, children: tiles };
-  });
-  return { kind: "", name: "", tokens: 0, children };
+/** The tiles, by kind. */
+function tilesOf(items: readonly Item[]): Tiles {
+  const sorted = items.filter(({ tokens: cost }) => cost > 0).toSorted((a, b) => b.tokens - a.tokens);
+  const small = Map.groupBy(sorted.slice(MAX_TILES), ({ kind }) => kind);
+  const combined = [...small].map(([kind, rest]) => ({
+    kind,
+    name: `${count(rest.length)} smaller ones`,
+    tokens: rest.reduce((sum, one) => sum + one.tokens, 0),
+  }));
+  const tiles: readonly Tile[] = [...sorted.slice(0, MAX_TILES), ...combined];
+  return [...Map.groupBy(tiles, ({ kind }) => kind).values()];
 }
 
 /** The list next to it as areas. For the pointer; keyboard users have the list. */
@@ -36,37 +28,42 @@ export function Treemap(props: {
   items: readonly Item[];
   chosen: string | undefined;
   /** Whether the item is excluded. */
-  isGone: (item: Item) => boolean;
+  isGone: (item: Partial<Item>) => boolean;
   onChoose: (id: string) => void;
 }) {
-  const root = hierarchy(tilesOf(props.items)).sum((tile) => (tile.children ? 0 : tile.tokens));
-  const leaves = treemap<Tile>().size([WIDTH, HEIGHT]).paddingInner(2)(root).leaves();
+  const root = hierarchy(tilesOf(props.items), (node) => ("kind" in node ? undefined : node));
+  root.sum((node) => ("kind" in node ? node.tokens : 0));
+  const leaves = treemap<Tiles>().size([WIDTH, HEIGHT]).paddingInner(2)(root).leaves();
   const percent = (part: number, of: number): string => `${(100 * part) / of}%`;
   return (
-    <div class="treemap" aria-hidden="true">
+    <div
+      class="treemap relative h-[clamp(140px,26vh,260px)] overflow-hidden rounded-s bg-sunken text-xs"
+      aria-hidden="true"
+    >
       {leaves.map(({ data, x0, x1, y0, y1 }) => {
-        const { item, kind, name } = data;
-        const [wide, high] = [x1 - x0, y1 - y0];
+        if (!("kind" in data)) return null;
+        const { id, kind, name, tokens: cost } = data;
+        const [width, height] = [x1 - x0, y1 - y0];
         return (
           <div
-            key={item?.id ?? `rest-${kind}`}
-            class="tile"
-            data-tile={item?.id}
+            key={id ?? `rest-${kind}`}
+            class="tile absolute cursor-pointer overflow-hidden rounded-[3px] pt-[3px] leading-[1.35]"
+            data-tile={id}
             data-kind={kind}
-            data-gone={item && props.isGone(item) ? "" : undefined}
-            data-chosen={item && item.id === props.chosen ? "" : undefined}
-            title={`${name}: ${tokens(data.tokens)}`}
+            data-gone={props.isGone(data) ? "" : undefined}
+            data-chosen={id !== undefined && id === props.chosen ? "" : undefined}
+            title={`${name}: ${tokens(cost)}`}
             style={{
               "--kind": `var(--color-kind-${kind})`,
               left: percent(x0, WIDTH),
               top: percent(y0, HEIGHT),
-              width: percent(x1 - x0, WIDTH),
-              height: percent(y1 - y0, HEIGHT),
+              width: percent(width, WIDTH),
+              height: percent(height, HEIGHT),
             }}
-            onClick={() => item && props.onChoose(item.id)}
+            onClick={() => id !== undefined && props.onChoose(id)}
           >
-            {wide > 80 && high > 36 ? <span class="truncate tile-name">{name}</span> : null}
-            {wide > 80 && high > 66 ? <span class="truncate tile-tokens">{count(data.tokens)}</span> : null}
+            {width > 80 && height > 36 ? <p class="truncate px-1.5 font-semibold">{name}</p> : null}
+            {width > 80 && height > 66 ? <p class="truncate px-1.5">{count(cost)}</p> : null}
           </div>
         );
       })}

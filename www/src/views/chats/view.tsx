@@ -1,7 +1,10 @@
-import { effect, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
+import type { FitFate } from "ctxweave/chat";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { bound } from "../../ui/bound.js";
 import { Button } from "../../ui/button.js";
+import { connect } from "../../ui/connect.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
 import { count, plural, tokens } from "../../ui/format.js";
@@ -18,9 +21,7 @@ import { ResultPane } from "../../ui/result-pane.js";
 import { Tabs } from "../../ui/tabs.js";
 import { CHAT_SHARES, TokenBar, type Share } from "../../ui/token-bar.js";
 import { LARGE, TextField } from "../../ui/text-parts.js";
-import { loadVocabulary } from "../../ui/vocabularies.js";
 import { useAddress } from "../../ui/use-address.js";
-import type { SessionTurns } from "../../reader/session-turns.js";
 import { CachePanel } from "./cache-panel.js";
 import { codeOfChat } from "./code.js";
 import { ComparePanel } from "./compare-panel.js";
@@ -36,12 +37,13 @@ import {
   follow,
   isLimited,
   limit,
+  loadVocabularies,
   marks,
-  model,
   open,
   openSession,
   own,
   remote,
+  rows,
   setMarks,
   session,
   shown,
@@ -55,24 +57,21 @@ import { WindowPanel } from "./window.js";
 
 /** A chat on one side, the contents of its window and the fitted chat on the other. */
 export function ChatsView() {
-  const read = (file: File): void => void file.text().then((json) => open(json, true));
   useAddress("chats", begin, follow);
   useEffect(() => {
     if (ownPrices.value.peek() === undefined) void ownPrices.begin((prices) => prices as never);
-    // The vocabulary of a model is fetched when the model is chosen.
-    const stop = effect(() => {
-      const { vocabulary } = model.value ?? {};
-      if (vocabulary) void loadVocabulary(vocabulary);
-    });
     return () => {
-      stop();
       tab.value = "window";
     };
   }, []);
-  const ready = own.value.value !== undefined;
-  const onSession = (turns: SessionTurns): void => void openSession(turns);
+  useEffect(loadVocabularies, []);
   usePrepared(remote);
-  useOpener({ hint: "Drop the chat to open it", ready, onFile: read, onSession });
+  useOpener({
+    hint: "Drop the chat to open it",
+    ready: own.value.value !== undefined,
+    onFile: (file) => void file.text().then((json) => open(json, true)),
+    onSession: (turns) => void openSession(turns),
+  });
   return (
     <div class="loom">
       <h1 class="sr-only">Contents of a chat's window, and the fitted chat</h1>
@@ -106,7 +105,7 @@ export function ChatsView() {
   );
 }
 
-remote.start = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+remote.start = () => connect(() => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }));
 
 /** Only the worker has the messages of a large chat. */
 const code = (): Code | undefined | Promise<Code | undefined> =>
@@ -117,7 +116,7 @@ const part = signal(0);
 
 function Result() {
   const at = shown.value;
-  if ("kind" in at && at.code === "pending") {
+  if (!at.ok && at.code === "pending") {
     return (
       <ResultPane label="Fitted chat">
         <p class="loading" role="status">
@@ -126,7 +125,7 @@ function Result() {
       </ResultPane>
     );
   }
-  if ("kind" in at) {
+  if (!at.ok) {
     return (
       <Failed label="Fitted chat" code={at.code} message={at.message}>
         <p class="hint">
@@ -137,9 +136,21 @@ function Result() {
       </Failed>
     );
   }
-  const { now, problem } = at;
-  const { report } = now;
-  const { diagnostics } = report;
+  const now = at.value;
+  const { problem } = now;
+  const { diagnostics } = now.report;
+  const panels: Record<Tab, () => ComponentChildren> = {
+    window: () => <WindowPanel now={now} />,
+    messages: () => (
+      <>
+        <Findings list={diagnostics} />
+        <Messages fits={!problem} />
+      </>
+    ),
+    compare: () => <ComparePanel />,
+    cache: () => <CachePanel now={now} />,
+    json: () => (problem ? <p class="empty">No request is sent: it does not fit.</p> : <Json />),
+  };
   return (
     <ResultPane label="Fitted chat">
       <div>
@@ -153,31 +164,24 @@ function Result() {
         counts={{ messages: diagnostics.length }}
         {...bound(tab)}
       >
-        {tab.value === "window" ? <WindowPanel now={now} /> : null}
-        {tab.value === "messages" ? (
-          <>
-            <Findings list={diagnostics} />
-            <Messages now={now} fits={!problem} />
-          </>
-        ) : null}
-        {tab.value === "compare" ? <ComparePanel /> : null}
-        {tab.value === "cache" ? <CachePanel now={now} /> : null}
-        {tab.value === "json" ? (
-          problem ? (
-            <p class="empty">No request is sent: it does not fit.</p>
-          ) : (
-            <>
-              <div class="json-format">
-                <FormatPicker />
-              </div>
-              <Findings list={texts.value?.diagnostics ?? []} />
-              <JsonText name="messages" label="Copy fitted chat" text={texts.value?.messages} />
-              <JsonText name="report" label="Copy report" text={texts.value?.report} />
-            </>
-          )
-        ) : null}
+        {panels[tab.value]()}
       </Tabs>
     </ResultPane>
+  );
+}
+
+/** The result and its report as JSON. */
+function Json() {
+  const { diagnostics = [], messages, report } = texts.value ?? {};
+  return (
+    <>
+      <div class="mb-3 max-w-72">
+        <FormatPicker />
+      </div>
+      <Findings list={diagnostics} />
+      <JsonText name="messages" label="Copy fitted chat" text={messages} />
+      <JsonText name="report" label="Copy report" text={report} />
+    </>
   );
 }
 
@@ -185,8 +189,8 @@ function Result() {
 function NothingFits({ problem, now }: { problem: { code: string; message: string }; now: Fitted }) {
   const { total } = now.report.tokens;
   return (
-    <div class="notice problem row nothing-fits" role="alert">
-      <p>
+    <div class="notice problem row gap-x-3 gap-y-1.5" role="alert">
+      <p class="grow basis-80">
         <MessageText text={problem.message} sentence /> <code data-error-code>{problem.code}</code>
       </p>
       {marks.value.pinned.length > 0 ? <Button onClick={() => setMarks({ pinned: [] })}>Unpin all</Button> : null}
@@ -198,21 +202,18 @@ function NothingFits({ problem, now }: { problem: { code: string; message: strin
 }
 
 /** The use of the limit, and what happened to the messages. */
-function Budget({ now, fits }: { now: Fitted; fits: boolean }) {
-  const { report } = now;
-  const { tokens: cost, edits = [] } = report;
+function Budget({ now: { report }, fits }: { now: Fitted; fits: boolean }) {
+  const { tokens: cost, edits = [], format } = report;
   const shares: Share[] = CHAT_SHARES.map((share) => ({ ...share, tokens: cost[share.id] }));
   const free = report.limit - cost.total;
   if (free >= 0 && isLimited.value) shares.push({ id: "free", name: "Free", tokens: free, tone: "free" });
-  const rows = now.rows.flatMap((row) => (row.kind === "message" ? [row.row] : []));
-  const fates = (["kept", "changed", "cut"] as const).map(
-    (fate) => [fate, rows.filter((row) => row.fate === fate).length] as const,
-  );
+  const numberOf = (fate: FitFate): number =>
+    rows.value.filter((row) => row.kind === "message" && row.row.fate === fate).length;
   return (
     <TokenBar shares={shares} isPartOf={isLimited.value}>
       <p class="summary" role="status">
         <span>
-          Format <code data-format>{report.format}</code>
+          Format <code data-format>{format}</code>
         </span>
         <span data-total>
           {isLimited.value ? `${count(cost.total)} of ${tokens(report.limit)}` : `${tokens(cost.total)}, no limit`}
@@ -222,13 +223,11 @@ function Budget({ now, fits }: { now: Fitted; fits: boolean }) {
             {count(-free)} over
           </span>
         ) : null}
-        {fits
-          ? fates.map(([fate, many]) => (
-              <span key={fate} data-many={fate} class={fate === "cut" && many > 0 ? "warn" : undefined}>
-                {count(many)} {fate}
-              </span>
-            ))
-          : null}
+        {(fits ? (["kept", "changed", "cut"] as const) : []).map((fate) => (
+          <span key={fate} data-many={fate} class={fate === "cut" && numberOf(fate) > 0 ? "warn" : undefined}>
+            {count(numberOf(fate))} {fate}
+          </span>
+        ))}
         {edits.map(({ edit: name, count: many, tokens: freed }) => (
           <span key={name} data-edit={name}>
             {plural(many, "edit")} freed {tokens(freed)}

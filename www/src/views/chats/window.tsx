@@ -1,21 +1,23 @@
 import { useSignal } from "@preact/signals";
+import type { FitFate } from "ctxweave/chat";
 import { useEffect, useRef } from "preact/hooks";
 import { bound } from "../../ui/bound.js";
-import { Button, SmallButton } from "../../ui/button.js";
+import { SmallButton } from "../../ui/button.js";
 import { optionsOf, Segmented, Select } from "../../ui/fields.js";
+import { useFirstOf } from "../../ui/first-of.js";
 import { count, plural, share as percent, tokens } from "../../ui/format.js";
-import { Icon } from "../../ui/icons.js";
 import { contains, SearchField } from "../../ui/search.js";
 import type { Item } from "./items.js";
 import { NO_MARKS, type Edit } from "./marks.js";
 import type { Kind } from "./parts.js";
 import { MissingPrice, PriceTable } from "./price-table.js";
 import { dollars, money, priceOf } from "./prices.js";
-import { items, mark, marks, modelName, setMarks, togglePin, whole, type Fitted } from "./state.js";
+import { items, mark, marks, modelName, rows, setMarks, togglePin, whole, type Fitted } from "./state.js";
 import { Treemap } from "./treemap.js";
-import { FATES } from "./words.js";
+import { excerpt, FATES } from "./words.js";
 
-export const KINDS: Record<Kind, string> = {
+const KINDS: Record<Kind | "all", string> = {
+  all: "All",
   result: "Tool results",
   call: "Tool calls",
   user: "User",
@@ -28,122 +30,93 @@ export const KINDS: Record<Kind, string> = {
   overhead: "Overhead",
 };
 
-const ONE: Record<Kind, string> = {
+/** The beginning of an item's name. */
+const PREFIXES: Partial<Record<Kind, string>> = {
   result: "Result of",
   call: "Call of",
-  user: "",
-  assistant: "",
   reasoning: "Reasoning of",
-  system: "",
   tool: "Definition of",
   image: "Image of",
   file: "File",
-  overhead: "",
 };
 
-/** Number of rows shown at first, and added each time. */
-const ROWS = 40;
+/** Number of rows that are shown at first. */
+const FIRST_ROWS = 40;
+/** Number of rows that are added each time. */
+const MORE_ROWS = 200;
 
-export function nameOf({ kind, name }: Item): string {
-  const same = name === kind || !ONE[kind] ? name : `${ONE[kind]} ${name}`;
-  return same.charAt(0).toUpperCase() + same.slice(1);
+function titleOf({ kind, name }: Item): string {
+  const prefix = PREFIXES[kind];
+  const title = prefix && name !== kind ? `${prefix} ${name}` : name;
+  return title.charAt(0).toUpperCase() + title.slice(1);
 }
 
 /** The contents of the window, largest first, with actions for each item. */
 export function WindowPanel({ now }: { now: Fitted }) {
   const shown = useSignal<Kind | "all">("all");
   const order = useSignal<"size" | "place">("size");
-  const most = useSignal(ROWS);
   const query = useSignal("");
   const chosen = useSignal<string | undefined>(undefined);
-  const list = useRef<HTMLOListElement>(null);
-  const all = items.value;
-  const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => all.some((item) => item.kind === kind));
-  const sum = (some: readonly Item[]): number => some.reduce((total, one) => total + one.tokens, 0);
-  const kind = shown.value !== "all" && kinds.includes(shown.value) ? shown.value : "all";
-  const found = all.filter(
-    (item) => (kind === "all" || item.kind === kind) && contains(query.value, item.name, item.text),
-  );
+  const ofKind = (kind: Kind | "all"): Item[] => items.value.filter((item) => kind === "all" || item.kind === kind);
+  const kinds = optionsOf(KINDS).flatMap(({ value, name }) => {
+    const some = ofKind(value);
+    const sum = some.reduce((total, item) => total + item.tokens, 0);
+    return value === "all" || some.length > 0 ? { value, name: `${name} ${count(sum)}` } : [];
+  });
+  const kind = kinds.some(({ value }) => value === shown.value) ? shown.value : "all";
+  const found = ofKind(kind).filter(({ name, text }) => contains(query.value, name, text));
   const sorted = order.value === "size" ? found.toSorted((a, b) => b.tokens - a.tokens) : found;
-  const fates = new Map(now.rows.flatMap((row) => (row.kind === "message" ? [[row.row.index, row] as const] : [])));
-  const choose = (id: string): void => {
-    chosen.value = id;
-    const at = sorted.findIndex((item) => item.id === id);
-    if (at >= most.value) most.value = at + 1;
-  };
-  useEffect(() => {
-    if (chosen.value === undefined) return;
-    list.current?.querySelector(`[data-item="${chosen.value}"]`)?.scrollIntoView({ block: "nearest" });
-  }, [chosen.value]);
+  const { shown: first, more, showUpTo } = useFirstOf(sorted, FIRST_ROWS, MORE_ROWS);
+  const fates = new Map(rows.value.flatMap((row) => (row.kind === "message" ? [[row.row.index, row.row.fate]] : [])));
+  const fateOf = ({ message = -1 }: Partial<Item>) => fates.get(message);
   return (
     <div class="stack window">
       <Saved now={now} />
       <Segmented
+        class="flex-wrap justify-self-start [&_label]:flex-initial"
         label="Window or messages"
-        options={[
-          { value: "all", name: `All ${count(sum(all))}` },
-          ...kinds.map((value) => ({
-            value,
-            name: `${KINDS[value]} ${count(sum(all.filter((item) => item.kind === value)))}`,
-          })),
-        ]}
+        options={kinds}
         value={kind}
-        onValue={(value) => {
-          shown.value = value;
-          most.value = ROWS;
-        }}
+        onValue={(value) => (shown.value = value)}
       />
       <Treemap
         items={found}
         chosen={chosen.value}
-        isGone={(item) => isGone(item) || (item.message !== undefined && fates.get(item.message)?.row.fate === "cut")}
-        onChoose={choose}
+        isGone={(item) => marks.value.edits[item.id ?? ""] === "exclude" || fateOf(item) === "cut"}
+        onChoose={(id) => {
+          chosen.value = id;
+          showUpTo(sorted.findIndex((item) => item.id === id));
+        }}
       />
-      <div class="window-items-head">
-        <p class="quiet-text">
+      <div class="row gap-2 text-s [&_select]:w-auto">
+        <p class="quiet-text grow">
           {plural(found.filter((item) => item.kind !== "overhead").length, "part")} of the request
         </p>
-        <SearchField label="Search the parts" query={query} onQuery={() => (most.value = ROWS)} />
+        <SearchField class="w-40" label="Search the parts" query={query} />
         <label for="items-order">Order</label>
         <Select id="items-order" options={optionsOf({ size: "Largest first", place: "As given" })} {...bound(order)} />
       </div>
-      <ol class="window-items" ref={list}>
-        {sorted.slice(0, most.value).map((item) => {
-          const row = item.message === undefined ? undefined : fates.get(item.message);
-          const fate = row?.excluded || !row || row.row.fate === "kept" ? undefined : row.row.fate;
-          return (
-            <ItemRow
-              key={item.id}
-              item={item}
-              fate={fate && FATES[fate]}
-              chosen={item.id === chosen.value}
-              whole={whole.value ?? 1}
-            />
-          );
-        })}
+      <ol class="grid grid-cols-[minmax(10rem,1fr)_minmax(40px,16%)_auto_auto] max-three:grid-cols-[minmax(0,1fr)_auto]">
+        {first.map((item) => (
+          <ItemRow key={item.id} item={item} fate={fateOf(item)} isChosen={item.id === chosen.value} />
+        ))}
       </ol>
-      {sorted.length > most.value ? (
-        <Button
-          label={`Show ${count(Math.min(200, sorted.length - most.value))} more of ${count(sorted.length)}`}
-          onClick={() => (most.value += 200)}
-        />
-      ) : null}
+      {more}
       <PriceTable />
     </div>
   );
 }
 
-const isGone = ({ id }: Item): boolean => marks.value.edits[id] === "exclude";
-
 /** Tokens and money saved per request by the user's edits. */
 function Saved({ now }: { now: Fitted }) {
   const before = whole.value ?? 0;
   const after = now.report.tokens.total;
+  const saved = before - after;
   const price = priceOf(modelName.value);
   const done = Object.keys(marks.value.edits).length + marks.value.pinned.length;
   const cost = (value: number): string => (price ? ` (${money(dollars(value, price.input))})` : "");
   return (
-    <p class="row saved" role="status">
+    <p class="summary saved items-baseline text-s" role="status">
       <span data-before={before}>
         As given {tokens(before)}
         {cost(before)}
@@ -152,116 +125,123 @@ function Saved({ now }: { now: Fitted }) {
         now {count(after)}
         {cost(after)}
       </span>
-      <strong data-saved={before - after}>
-        {before === after ? "" : `saves ${tokens(before - after)}`}
-        {price && before !== after ? ` and ${money(dollars(before - after, price.input))} a request` : ""}
-      </strong>
+      <strong data-saved={saved}>{saved === 0 ? "" : `saves ${tokens(saved)}${cost(saved)} a request`}</strong>
       {price ? null : <MissingPrice />}
       {done > 0 ? <SmallButton onClick={() => setMarks(NO_MARKS)}>Reset {plural(done, "change")}</SmallButton> : null}
     </p>
   );
 }
 
-/** Tokens to keep of a shortened text, unless set. */
-const SHORT = 200;
+/** The fate of an item's message, or what the user did to the item. */
+const WORDS = { ...FATES, excluded: "Left out" };
 
-function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean; whole: number }) {
-  const { item, fate } = props;
+function ItemRow({ item, fate, isChosen }: { item: Item; fate: FitFate | undefined; isChosen: boolean }) {
+  const { id, kind, text, message } = item;
   const open = useSignal(false);
-  const edit = marks.value.edits[item.id];
-  const name = nameOf(item);
-  const place = item.message === undefined ? "" : `, message ${item.message}`;
-  const label = `${name}${place}`;
-  const share = (100 * item.tokens) / Math.max(props.whole, 1);
-  const isPinned = item.message !== undefined && marks.value.pinned.includes(item.message);
-  const shows = open.value || props.chosen;
+  const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isChosen) row.current?.scrollIntoView({ block: "nearest" });
+  }, [isChosen]);
+  const edit = marks.value.edits[id];
+  const word = edit === "exclude" ? "excluded" : edit ? "changed" : fate;
+  const title = titleOf(item);
+  const label = message === undefined ? title : `${title}, message ${message}`;
+  const share = (100 * item.tokens) / Math.max(whole.value ?? 1, 1);
+  const shows = open.value || isChosen;
   return (
     <li
-      class="window-item"
-      data-item={item.id}
-      data-kind={item.kind}
-      style={`--kind: var(--color-kind-${item.kind})`}
-      data-edit={typeof edit === "object" ? "shorten" : edit}
-      data-chosen={props.chosen ? "" : undefined}
+      ref={row}
+      class="col-span-full grid grid-cols-subgrid items-center gap-x-3 border-t border-line p-1.5 data-chosen:bg-accent-soft"
+      data-item={id}
+      data-kind={kind}
+      style={`--kind: var(--color-kind-${kind})`}
+      data-edit={kindOf(edit)}
+      data-chosen={isChosen ? "" : undefined}
     >
       <button
         type="button"
-        class="row window-item-name"
+        class="row window-item-name min-w-0 items-baseline gap-x-2 text-start text-s disabled:text-inherit"
         aria-expanded={shows}
-        disabled={item.text === ""}
+        disabled={text === ""}
         onClick={() => (open.value = !shows)}
       >
-        <span class="swatch" aria-hidden="true" />
-        <span class="window-item-title">{name}</span>
-        {item.message === undefined ? null : <span class="quiet-text">{item.message}</span>}
-        {edit === "exclude" ? <span class="fate-word fate-excluded">Left out</span> : null}
-        {edit !== "exclude" && edit !== undefined ? <span class="fate-word fate-changed">Changed</span> : null}
-        {edit === undefined && fate ? <span class={`fate-word fate-${fate.toLowerCase()}`}>{fate}</span> : null}
-        <span class="truncate window-item-first">{item.text.slice(0, 120)}</span>
+        <span class="swatch shrink-0 bg-(--kind)" aria-hidden="true" />
+        <span class={edit === "exclude" ? "text-ink-3 line-through" : "wrap-anywhere"}>{title}</span>
+        {message === undefined ? null : <span class="quiet-text">{message}</span>}
+        {word && word !== "kept" ? <span class={`fate-word fate-${word}`}>{WORDS[word]}</span> : null}
+        <span class="quiet-text basis-24 grow truncate text-xs">{text.slice(0, 120)}</span>
       </button>
-      <span class="share window-item-share" aria-hidden="true">
-        <span style={{ inlineSize: `${Math.min(share, 100)}%` }} />
+      <span class="share h-2 bg-sunken max-three:hidden" aria-hidden="true">
+        <span class="min-w-px bg-(--kind)" style={{ inlineSize: `${Math.min(share, 100)}%` }} />
       </span>
-      <span class="window-item-tokens">
-        {count(item.tokens)} <span class="quiet-text">{percent(share)}</span>
+      <span class="number window-item-tokens whitespace-nowrap text-s">
+        {count(item.tokens)} <span class="quiet-text inline-block min-w-13 text-xs">{percent(share)}</span>
       </span>
-      {item.kind === "overhead" ? (
-        <span class="row window-item-actions quiet-text overhead-note">
+      {kind === "overhead" ? (
+        <span class="quiet-text text-s max-three:col-span-full">
           3 tokens and the role of each message, 3 of the request
         </span>
       ) : (
-        <Actions item={item} label={label} edit={edit} isPinned={isPinned} />
+        <Actions item={item} label={label} edit={edit} />
       )}
-      {shows && item.text !== "" ? (
-        <pre class="window-item-text" tabIndex={0} aria-label={`Text of ${label}`}>
-          {item.text.length > 4000 ? `${item.text.slice(0, 4000)}…` : item.text}
+      {shows && text !== "" ? (
+        <pre class="window-item-text col-span-full max-h-55 p-2 text-xs" tabIndex={0} aria-label={`Text of ${label}`}>
+          {excerpt(text, 4000)}
         </pre>
       ) : null}
     </li>
   );
 }
 
-function Actions(props: { item: Item; label: string; edit: Edit | undefined; isPinned: boolean }) {
-  const { item, label, edit, isPinned } = props;
+/** Tokens to keep of a shortened text, unless set. */
+const SHORT = 200;
+
+const kindOf = (edit: Edit | undefined): string | undefined => (typeof edit === "object" ? "shorten" : edit);
+
+const TOGGLE =
+  "small aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent aria-pressed:font-semibold";
+
+function Actions({ item, label, edit }: { item: Item; label: string; edit: Edit | undefined }) {
+  const { id, kind, message } = item;
   const shortened = typeof edit === "object" ? edit.shorten : undefined;
-  const canShorten = item.kind === "result" || item.kind === "user" || item.kind === "assistant";
-  const kind = typeof edit === "object" ? "shorten" : edit;
-  const toggle = (what: Edit): void =>
-    mark(item.id, kind === (typeof what === "object" ? "shorten" : what) ? undefined : what);
+  const isPinned = message !== undefined && marks.value.pinned.includes(message);
+  const toggle = (name: string, what: Edit, isPossible = true) => {
+    const isOn = kindOf(edit) === kindOf(what);
+    return (
+      <SmallButton
+        class={TOGGLE}
+        label={name}
+        aria-pressed={isOn}
+        disabled={!isOn && !isPossible}
+        onClick={() => mark(id, isOn ? undefined : what)}
+      />
+    );
+  };
   return (
-    <span class="row window-item-actions" role="group" aria-label={label}>
-      <SmallButton label="Exclude" aria-pressed={edit === "exclude"} onClick={() => toggle("exclude")} />
-      {item.kind === "result" ? (
-        <SmallButton label="Clear" aria-pressed={edit === "clear"} onClick={() => toggle("clear")} />
-      ) : null}
-      {canShorten ? (
-        <SmallButton
-          label="Shorten"
-          aria-pressed={shortened !== undefined}
-          disabled={shortened === undefined && item.tokens < 20}
-          onClick={() => toggle({ shorten: Math.min(SHORT, Math.ceil(item.tokens / 2)) })}
-        />
-      ) : null}
+    <span class="row gap-1 max-three:col-span-full" role="group" aria-label={label}>
+      {toggle("Exclude", "exclude")}
+      {kind === "result" ? toggle("Clear", "clear") : null}
+      {kind === "result" || kind === "user" || kind === "assistant"
+        ? toggle("Shorten", { shorten: Math.min(SHORT, Math.ceil(item.tokens / 2)) }, item.tokens >= 20)
+        : null}
       {shortened === undefined ? null : (
-        <label class="shorten-to">
+        <label class="row gap-1 text-xs text-ink-2">
           to
           <input
             type="number"
+            class="w-18 px-1 py-px text-xs"
             min={1}
             value={shortened}
             aria-label={`Tokens to keep of ${label}`}
             onChange={(event) => {
               const to = Math.round(event.currentTarget.valueAsNumber);
-              if (to >= 1) mark(item.id, { shorten: to });
+              if (to >= 1) mark(id, { shorten: to });
             }}
           />
         </label>
       )}
-      {item.message === undefined ? null : (
-        <SmallButton aria-pressed={isPinned} onClick={() => togglePin(item.message ?? 0)}>
-          {isPinned ? <Icon name="check" /> : null}
-          Pin
-        </SmallButton>
+      {message === undefined ? null : (
+        <SmallButton class={TOGGLE} label="Pin" aria-pressed={isPinned} onClick={() => togglePin(message)} />
       )}
     </span>
   );

@@ -42,3 +42,7 @@ export const REASONS: Record<FitReason, string> = {
   shortened: "shortened to fit",
   toolPairBroken: "half of a tool call",
 };
+
+/** The beginning of a possibly long text. */
+export const excerpt = (text: string, letters: number): string =>
+  text.length > letters ? `${text.slice(0, letters)}…` : text;

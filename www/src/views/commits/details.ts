@@ -1,42 +1,37 @@
 import { transcriptToMessages } from "ctxweave/commits";
-import type { CommitRecord, TranscriptFormat, TranscriptPart } from "ctxweave/commits";
+import type { CommitRecord, TranscriptMessages, TranscriptPart } from "ctxweave/commits";
 import type { OpenSession } from "./session.js";
 
 /** A summary of a commit for the list. */
-export interface Details {
+interface Details {
   /** Its first words. */
   words: string;
   /** Their author. */
   by: "user" | "assistant" | "tool" | "summary";
   /** The tools called, with the number of calls. */
-  tools: readonly [name: string, times: number][];
+  tools: ReadonlyMap<string, number>;
   /** All its texts, for the search. */
   text: string;
 }
 
-const known = new WeakMap<OpenSession, Map<string, Details>>();
+const known = new WeakMap<CommitRecord, Details>();
 
 /** Reads the blob of a commit, on demand and once. */
 export function detailsOf(session: OpenSession, record: CommitRecord): Details {
-  let all = known.get(session);
-  if (!all) known.set(session, (all = new Map()));
-  let found = all.get(record.id);
-  if (!found) all.set(record.id, (found = read(session, record)));
+  let found = known.get(record);
+  if (!found) known.set(record, (found = read(session, record)));
   return found;
 }
 
-type Transcript = ReturnType<typeof transcriptToMessages>;
-type Content = Transcript["messages"][number]["content"];
-
-const partsOf = (content: Content): TranscriptPart[] =>
+export const partsOf = (content: string | TranscriptPart[]): TranscriptPart[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : content;
 
 /** The texts of a message, with the names and arguments of its calls. */
-const textsOf = (content: Content): string[] =>
+const textsOf = (content: string | TranscriptPart[]): string[] =>
   partsOf(content).flatMap((part) => {
     if ("text" in part) return stringsIn(part.text);
     if (part.type === "toolCall") return stringsIn([part.name, part.arguments]);
-    return part.type === "toolResult" ? textsOf(part.content as Content) : [];
+    return part.type === "toolResult" ? textsOf(part.content) : [];
   });
 
 function stringsIn(value: unknown): string[] {
@@ -44,38 +39,41 @@ function stringsIn(value: unknown): string[] {
   return typeof value === "string" ? [value] : [];
 }
 
-function read({ blobs }: OpenSession, record: CommitRecord): Details {
-  const { summary = "" } = record;
-  const blob = blobs.get(record.artifact_ref);
-  let found: Pick<Transcript, "system" | "messages"> = { messages: [] };
+function messagesOf({ blobs }: OpenSession, { artifact_ref, format }: CommitRecord): Partial<TranscriptMessages> {
+  const blob = blobs.get(artifact_ref);
   try {
-    if (blob) found = transcriptToMessages(record.format as TranscriptFormat, blob);
+    return blob ? transcriptToMessages(format, blob) : {};
   } catch {
     // Unreadable blobs are reported when the commit is materialized.
+    return {};
   }
-  const { system = "", messages } = found;
+}
+
+function read(session: OpenSession, record: CommitRecord): Details {
+  const { summary = "", commit_type } = record;
+  const { system = "", messages = [] } = messagesOf(session, record);
   const text = [summary, system, ...messages.flatMap(({ content }) => textsOf(content))].join("\n");
-  if (record.commit_type === "compaction") {
-    return { words: oneLine(summary || "A summary of earlier messages"), by: "summary", tools: [], text };
-  }
-  const said: { by: "user" | "assistant"; text: string }[] = [];
-  const results: string[] = [];
   const tools = new Map<string, number>();
+  if (commit_type === "compaction") {
+    return { words: oneLine(summary || "A summary of earlier messages"), by: "summary", tools, text };
+  }
+  const said: Pick<Details, "words" | "by">[] = [];
+  const results: string[] = [];
   for (const { role, content } of messages) {
     for (const part of partsOf(content)) {
-      if (part.type === "text") said.push({ by: role, text: oneLine(part.text) });
+      if (part.type === "text") said.push({ words: oneLine(part.text), by: role });
       if (part.type === "toolCall") tools.set(part.name, (tools.get(part.name) ?? 0) + 1);
-      if (part.type === "toolResult") results.push(...textsOf(part.content as Content).map(oneLine));
+      if (part.type === "toolResult") results.push(...textsOf(part.content).map(oneLine));
     }
   }
   // Agents put generated text before the user's words in tags.
   const first =
-    said.find(({ by, text: words }) => by === "user" && words !== "" && !words.startsWith("<")) ??
-    said.find(({ text: words }) => words !== "");
+    said.find(({ by, words }) => by === "user" && words !== "" && !words.startsWith("<")) ??
+    said.find(({ words }) => words !== "");
+  const [firstTool = "no text"] = tools.keys();
   return {
-    words: first?.text ?? results.find((result) => result !== "") ?? [...tools.keys()][0] ?? "no text",
-    by: first?.by ?? "tool",
-    tools: [...tools],
+    ...(first ?? { words: results.find((result) => result !== "") ?? firstTool, by: "tool" }),
+    tools,
     text,
   };
 }
@@ -91,7 +89,9 @@ function oneLine(text: string): string {
 }
 
 /** The label of a commit in a list: its first words and its time. */
-export function nameOf(session: OpenSession, record: CommitRecord): string {
+export function nameOf(session: OpenSession, id: string): string {
+  const record = session.records.get(id);
+  if (!record) return id;
   const { words } = detailsOf(session, record);
   const short = words.length > 60 ? `${words.slice(0, 58).trimEnd()}…` : words;
   const time = timeOf(record);

@@ -1,14 +1,10 @@
 import type { Materialized } from "ctxweave/commits";
 
-/** A file from which an agent continues: its name, and the folder where that agent looks for it. */
-export interface ResumeFile {
-  name: string;
-  /** Markdown-like, with code between backticks. */
-  where: string;
-}
-
-/** The metadata that an agent needs to find a conversation is in its first lines. */
-export function resumeFile({ format, bytes }: Materialized, fallback: string): ResumeFile {
+/**
+ * A file from which an agent continues: its name, and the folder where that agent looks for it, with code between
+ * backticks. The metadata that an agent needs to find a conversation is in its first lines.
+ */
+export function resumeFile({ format, bytes }: Materialized, fallback: string): { name: string; where: string } {
   const start = new TextDecoder().decode(bytes.subarray(0, 16_384));
   const field = (name: string): string | undefined => new RegExp(`"${name}":"([^"]+)"`).exec(start)?.[1];
   switch (format) {

@@ -1,4 +1,4 @@
-import { artifactRef, CommitGraph, detectFormat, importTranscript } from "ctxweave/commits";
+import { artifactRef, CommitGraph, detectFormat, identify, importTranscript } from "ctxweave/commits";
 import type { CommitRecord, ImportedTranscript, TranscriptFormat } from "ctxweave/commits";
 
 /** A session as stored and as carried by a link: the opened file, and messages added on the page. */
@@ -41,31 +41,22 @@ export function sessionOf(content: unknown): Session {
 /** Whether sessions of a format are CBOR; those of all others are text. */
 export const isCbor = (format: string): boolean => format === "bureau-agent-v1" || format === "events-v1";
 
-export const formatOf = ({ file }: Pick<Session, "file">): TranscriptFormat => detectFormat(file) ?? "generic-v1";
+export const formatOf = ({ file }: Session): TranscriptFormat => detectFormat(file) ?? "generic-v1";
 
-/** Opened as a session, a tree would be one without messages. */
-function isLoomTree(bytes: Uint8Array): boolean {
-  try {
-    const value = JSON.parse(new TextDecoder().decode(bytes)) as { tree?: object } | null;
-    const tree = (value?.tree ?? value) as { nodes?: unknown; edges?: unknown } | null;
-    return Array.isArray(tree?.nodes) && Array.isArray(tree.edges);
-  } catch {
-    return false;
-  }
-}
+/** How files are imported; the time is that of messages without one. */
+export const IMPORT_OPTIONS = { createdAt: "1970-01-01T00:00:00.000Z", principal: "page" };
 
 /** A file is imported once, regardless of undo and redo. */
 const imports = new WeakMap<Uint8Array, ImportedTranscript>();
 
 /** The commits of a file. Throws if it contains no conversation. */
-export function importOf({ file }: Pick<Session, "file">): ImportedTranscript {
+export function importOf(session: Session): ImportedTranscript {
+  const { file } = session;
   const known = imports.get(file);
   if (known) return known;
-  if (isLoomTree(file)) throw new Error("this is a Loom tree, not a session: open it in the view Loom");
-  const imported = importTranscript(formatOf({ file }), file, {
-    createdAt: new Date(0).toISOString(),
-    principal: "page",
-  });
+  // Opened as a session, a tree would be one without messages.
+  if (identify(file).kind === "tree") throw new Error("this is a Loom tree, not a session: open it in the view Loom");
+  const imported = importTranscript(formatOf(session), file, IMPORT_OPTIONS);
   if (!imported.records.some(({ message_count: messages }) => messages !== 0)) {
     throw new Error("this file contains no conversation");
   }
@@ -73,38 +64,41 @@ export function importOf({ file }: Pick<Session, "file">): ImportedTranscript {
   return imported;
 }
 
-/** A session as commits: the graph, its records with parents before children, and their blobs. */
+/** A session as commits: the graph, its records by id, parents before children, and their blobs. */
 export interface OpenSession {
   graph: CommitGraph;
-  records: readonly CommitRecord[];
-  blobs: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  records: ReadonlyMap<string, CommitRecord>;
+  blobs: ReadonlyMap<string, Uint8Array>;
   imported: ImportedTranscript;
 }
 
 export function opened(session: Session): OpenSession {
   const imported = importOf(session);
   const graph = new CommitGraph();
-  const records: CommitRecord[] = imported.records.map((record) => graph.checkpoint(record).record);
-  const blobs = new Map(imported.blobs.map((blob) => [blob.artifactRef, blob.bytes as Uint8Array<ArrayBuffer>]));
-  for (const { parent, text, at, line } of session.forks) {
-    const { format } = graph.show(parent);
-    const blob = new TextEncoder().encode(`${line}\n`);
-    const ref = artifactRef(blob);
-    blobs.set(ref, blob);
-    const { record } = graph.checkpoint({
-      parent,
-      commit_type: "delta",
-      artifact_ref: ref,
-      format: isCbor(format) ? "generic-v1" : format,
-      principal: "page",
-      checkpoint: "explicit",
-      summary: text,
-      message_count: 1,
-      created_at: at,
-    });
-    records.push(record);
+  const records = new Map<string, CommitRecord>();
+  for (const record of imported.records) records.set(record.id, graph.checkpoint(record).record);
+  const blobs = new Map(imported.blobs.map((blob) => [blob.artifactRef, blob.bytes]));
+  for (const fork of session.forks) {
+    const blob = new TextEncoder().encode(`${fork.line}\n`);
+    const artifact_ref = artifactRef(blob);
+    const { record } = graph.checkpoint({ ...commitOf(fork, graph), artifact_ref });
+    blobs.set(artifact_ref, blob);
+    records.set(record.id, record);
   }
   return { graph, records, blobs, imported };
+}
+
+/** The commit of an added message, without its blob. */
+export function commitOf({ parent, text, at }: Fork, graph: CommitGraph) {
+  const { format } = graph.show(parent);
+  return {
+    parent,
+    format: isCbor(format) ? "generic-v1" : format,
+    principal: IMPORT_OPTIONS.principal,
+    summary: text,
+    message_count: 1,
+    created_at: at,
+  };
 }
 
 /** A message of the user that continues a commit, in that commit's format. */
@@ -115,6 +109,7 @@ export function forkFrom(from: CommitRecord, text: string): Fork {
 
 /** One message of the user in a format. In a Claude Code session it refers to the previous record. */
 function messageIn({ format, id }: CommitRecord, text: string, timestamp: string): Record<string, unknown> {
+  const inCodex = { type: "message", role: "user", content: [{ type: "input_text", text }] };
   switch (format) {
     case "claude-code-v1":
       return {
@@ -126,13 +121,9 @@ function messageIn({ format, id }: CommitRecord, text: string, timestamp: string
         message: { role: "user", content: text },
       };
     case "codex-v1":
-      return {
-        timestamp,
-        type: "response_item",
-        payload: { type: "message", role: "user", content: [{ type: "input_text", text }] },
-      };
+      return { timestamp, type: "response_item", payload: inCodex };
     case "codex-v0":
-      return { type: "message", role: "user", content: [{ type: "input_text", text }] };
+      return inCodex;
     case "gemini-v1":
       return { id: crypto.randomUUID(), timestamp, type: "user", content: text };
     default:

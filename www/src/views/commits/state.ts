@@ -1,11 +1,11 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { transcriptToMessages } from "ctxweave/commits";
-import type { MaterializationPlan, Materialized, TranscriptFormat } from "ctxweave/commits";
+import type { MaterializationRequest, Materialized } from "ctxweave/commits";
 import sampleUrl from "../../../../examples/sessions/claude-code.jsonl?url";
 import { keepAddress, linkParams, paramsOf, wordIn } from "../../shell/route.js";
 import { attempt, type Attempt } from "../../ui/attempt.js";
 import { PersistedDocument } from "../../ui/own.js";
-import { forkFrom, importOf, opened, sessionOf, type OpenSession, type Session } from "./session.js";
+import { forkFrom, importOf, opened, sessionOf, type Session } from "./session.js";
 import { timelineOf } from "./timeline.js";
 
 /** The open session: its file, and messages added here. */
@@ -28,10 +28,7 @@ export const format = signal(DEFAULTS.as);
 /** How a conversation is converted into another agent's format. */
 export const crossFamily = signal<"render" | "transcode">("transcode");
 
-export const session = computed<OpenSession | undefined>(() => {
-  const now = own.value.value;
-  return now && opened(now);
-});
+export const session = computed(() => own.value.value && opened(own.value.value));
 
 // A graph occupies the module's memory until it is freed.
 effect(() => {
@@ -41,24 +38,29 @@ effect(() => {
 
 export const timeline = computed(() => (session.value ? timelineOf(session.value) : []));
 
-export const chosen = computed<string | undefined>(() => {
-  const rows = timeline.value;
-  if (rows.some(({ record }) => record.id === wanted.value)) return wanted.value;
-  return session.value?.imported.tip ?? rows.at(-1)?.record.id;
+const has = (id: string | undefined): id is string => id !== undefined && session.value?.records.has(id) === true;
+
+export const chosen = computed(() => {
+  if (has(wanted.value)) return wanted.value;
+  return session.value?.imported.tip ?? timeline.value.at(-1)?.record.id;
 });
 
+export const record = computed(() => session.value?.records.get(chosen.value ?? ""));
+
 /**
- * Number of messages above which materialization is delayed: while the user moves through a long session only the last
+ * Number of commits above which materialization is delayed: while the user moves through a long session only the last
  * commit is materialized.
  */
 const LONG = 500;
+/** Milliseconds of the delay. */
 const PAUSE = 120;
-const settled = signal<string | undefined>(undefined);
+
+/** The materialized commit: the chosen one, after the delay. */
+export const settled = signal<string | undefined>(undefined);
 
 effect(() => {
   const id = chosen.value;
-  const isThere = session.value?.records.some((one) => one.id === settled.peek());
-  if (!isThere || timeline.value.length < LONG) {
+  if (!has(settled.peek()) || timeline.value.length < LONG) {
     settled.value = id;
     return undefined;
   }
@@ -66,27 +68,29 @@ effect(() => {
   return () => clearTimeout(timer);
 });
 
-export const record = computed(() => timeline.value.find(({ record: { id } }) => id === chosen.value)?.record);
+/** The materialization of a commit with the chosen settings. */
+export const requestFor = (commit: string): MaterializationRequest => ({
+  commit,
+  stop: stop.value,
+  ...(format.value ? { format: format.value, crossFamily: crossFamily.value } : {}),
+});
 
 /** The plan of the materialization. */
-export const plan = computed<Attempt<MaterializationPlan> | undefined>(() => {
+const plan = computed(() => {
   const open = session.value;
   const commit = settled.value;
-  if (!open || commit === undefined || !open.records.some(({ id }) => id === commit)) return undefined;
-  return attempt(() =>
-    open.graph.planMaterialization({
-      commit,
-      stop: stop.value,
-      ...(format.value ? { format: format.value, crossFamily: crossFamily.value } : {}),
-    }),
-  );
+  if (!open || !has(commit)) return undefined;
+  return attempt(() => open.graph.planMaterialization(requestFor(commit)));
 });
+
+/** The commits of the plan. */
+export const steps = computed(() => (plan.value?.ok ? plan.value.value.steps : []));
 
 export const result = computed<Attempt<Materialized> | undefined>(() => {
   const planned = plan.value;
   const open = session.value;
-  if (!planned?.ok || !open) return planned && !planned.ok ? planned : undefined;
-  return attempt(() => open.graph.materialize(planned.value, open.blobs));
+  if (!planned?.ok) return planned;
+  return open && attempt(() => open.graph.materialize(planned.value, open.blobs));
 });
 
 /** The result, read as a system context and messages. */
@@ -95,65 +99,43 @@ export const conversation = computed(() => {
   if (!made?.ok) return undefined;
   const { format, bytes } = made.value;
   const throughCompactions = stop.value === "root";
-  return attempt(() => transcriptToMessages(format as TranscriptFormat, bytes, { throughCompactions }));
+  return attempt(() => transcriptToMessages(format, bytes, { throughCompactions }));
 });
 
 export function choose(id: string): void {
   wanted.value = id;
 }
 
-/** Choices in the previous session do not apply to this one. */
-function startAnew(): void {
-  wanted.value = undefined;
-  stop.value = DEFAULTS.stop;
-  format.value = DEFAULTS.as;
-}
-
-async function open(session: Session, isOwn: boolean): Promise<void> {
-  try {
-    importOf(session);
-  } catch (error) {
-    problem.value = { name: session.name, message: (error as Error).message };
-    return;
-  }
-  if (!(await own.mayReplace())) return;
-  batch(() => {
-    problem.value = undefined;
-    startAnew();
-    own.show(session, isOwn);
-  });
-}
-
-/** Runs an action that takes a while, with a status. */
-async function whileBusy(action: () => Promise<void>): Promise<void> {
+/** Opens a session, unless the user keeps the present one. */
+async function open(name: string, load: () => Promise<ArrayBuffer>, isOwn: boolean): Promise<void> {
   busy.value = true;
   try {
-    await action();
+    const loaded = { name, file: new Uint8Array(await load()), forks: [] };
+    importOf(loaded);
+    if (!(await own.mayReplace())) return;
+    batch(() => {
+      problem.value = undefined;
+      // Choices in the previous session do not apply to this one.
+      wanted.value = undefined;
+      stop.value = DEFAULTS.stop;
+      format.value = DEFAULTS.as;
+      own.show(loaded, isOwn);
+    });
+  } catch (error) {
+    problem.value = { name, message: (error as Error).message };
   } finally {
     busy.value = false;
   }
 }
 
-export function openFile(file: File): Promise<void> {
-  return whileBusy(async () => {
-    await open({ name: file.name, file: new Uint8Array(await file.arrayBuffer()), forks: [] }, true);
-  });
-}
+export const openFile = (file: File): Promise<void> => open(file.name, () => file.arrayBuffer(), true);
 
-export function openSample(): Promise<void> {
-  const name = "claude-code.jsonl";
-  return whileBusy(async () => {
-    let bytes: ArrayBuffer;
-    try {
-      const response = await fetch(sampleUrl);
-      if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
-      bytes = await response.arrayBuffer();
-    } catch (error) {
-      problem.value = { name, message: `the sample could not be fetched: ${(error as Error).message}` };
-      return;
-    }
-    await open({ name, file: new Uint8Array(bytes), forks: [] }, false);
-  });
+export const openSample = (): Promise<void> => open("claude-code.jsonl", fetchSample, false);
+
+async function fetchSample(): Promise<ArrayBuffer> {
+  const response = await fetch(sampleUrl);
+  if (!response.ok) throw new Error(`the sample could not be fetched (${response.status} ${response.statusText})`);
+  return response.arrayBuffer();
 }
 
 /** Opens the document of the link, the last session, or the sample. */
@@ -165,8 +147,7 @@ export async function begin(): Promise<void> {
     format.value = params.get("as") ?? DEFAULTS.as;
     crossFamily.value = wordIn(params, "how", ["render"]) ?? "transcode";
   });
-  const there = (await own.begin(sessionOf)) || own.value.peek() !== undefined;
-  if (!there) await openSample();
+  if (!(await own.begin(sessionOf)) && own.value.peek() === undefined) await openSample();
 }
 
 /** Writes the choices into the address; returns a function that stops it. */
@@ -180,9 +161,8 @@ export function fork(text: string): void {
   const from = record.value;
   const now = own.value.peek();
   if (!from || !now || text.trim() === "") return;
-  const next = { ...now, forks: [...now.forks, forkFrom(from, text.trim())] };
   batch(() => {
-    own.edit(next);
-    wanted.value = session.value?.records.at(-1)?.id;
+    own.edit({ ...now, forks: [...now.forks, forkFrom(from, text.trim())] });
+    wanted.value = [...(session.value?.records.keys() ?? [])].at(-1);
   });
 }

@@ -1,9 +1,12 @@
 import { useEffect } from "preact/hooks";
 import { useComputed, useSignal } from "@preact/signals";
+import type { CommitRecord } from "ctxweave/commits";
+import { bound } from "../../ui/bound.js";
 import { Button } from "../../ui/button.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
-import { Facts, type Fact } from "../../ui/facts.js";
+import { Facts } from "../../ui/facts.js";
+import { InputField } from "../../ui/fields.js";
 import { count, plural } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
 import { ProblemNotice } from "../../ui/notice.js";
@@ -20,8 +23,8 @@ import {
   begin,
   busy,
   choose,
-  fork,
   follow,
+  fork,
   openFile,
   openSample,
   own,
@@ -38,23 +41,26 @@ export function CommitsView() {
   // Runs once the address is read, without waiting for everything to load: settings made meanwhile are in the address,
   // which may be read again.
   useEffect(follow, []);
+  const open = session.value;
   return (
     <div class="loom commits">
       <h1 class="sr-only">A session becomes commits</h1>
       <SessionBar />
-      {session.value ? (
-        <Panes panes={{ session: "Session", result: "Result" }}>
-          <section class="pane session-pane" aria-label="Session">
+      {open ? (
+        <Panes class="of-files" panes={{ session: "Session", result: "Result" }}>
+          <section class="pane session-pane overflow-hidden [grid-area:edit]" aria-label="Session">
             <Search />
-            <TimelineList />
-            <Chosen />
+            <TimelineList open={open} />
+            {record.value ? <Chosen record={record.value} /> : <p class="empty">Choose a commit.</p>}
           </section>
-          <ResultPane />
+          <ResultPane open={open} />
         </Panes>
       ) : null}
     </div>
   );
 }
+
+const MAX_SHOWN_NOTES = 100;
 
 function SessionBar() {
   const open = own.value.value;
@@ -77,7 +83,7 @@ function SessionBar() {
       {open ? <OwnTools view="commits" own={own} /> : null}
       {problem.value ? <ProblemNotice problem={problem.value} onDismiss={() => (problem.value = undefined)} /> : null}
       {notes.length > 0 ? (
-        <details class="notice notes">
+        <details class="notice notes border-line-strong bg-sunken">
           <summary>{notes.length === 1 ? "One note" : `${count(notes.length)} notes`} on the import</summary>
           <ul>
             {notes.slice(0, MAX_SHOWN_NOTES).map(({ code, message, line }) => (
@@ -101,7 +107,7 @@ function Search() {
   const found = useComputed(() => {
     const open = session.value;
     if (!open || query.value.trim() === "") return [];
-    return timeline.value.filter(({ record: one }) => contains(query.value, detailsOf(open, one).text));
+    return timeline.value.filter(({ record }) => contains(query.value, detailsOf(open, record).text));
   });
   return (
     <Find
@@ -114,8 +120,6 @@ function Search() {
   );
 }
 
-const MAX_SHOWN_NOTES = 100;
-
 const KINDS: Record<string, string> = {
   delta: "new messages",
   compaction: "a summary of earlier messages",
@@ -123,41 +127,36 @@ const KINDS: Record<string, string> = {
 };
 
 /** The chosen commit, and a way to continue from it. */
-function Chosen() {
+function Chosen({ record }: { record: CommitRecord }) {
   const text = useSignal("");
-  const at = record.value;
-  if (!at) return <p class="empty">Choose a commit.</p>;
-  const facts: Fact[] = [
-    ["Commit", at.id],
-    ["Kind", `${at.commit_type}, ${KINDS[at.commit_type] ?? ""}`],
-    ["Made", `${timeOf(at) || "at an unknown time"}${at.checkpoint ? ` (${at.checkpoint.replaceAll("_", " ")})` : ""}`],
-    ["Format", at.format],
-    ["Artifact", at.artifact_ref],
-    ["Summary", at.summary],
-  ];
+  const { id, commit_type: kind, checkpoint, format, artifact_ref, summary } = record;
+  const made = timeOf(record) || "at an unknown time";
   return (
-    <div class="chosen">
+    <div class="stack chosen gap-2 p-4">
       <form
-        class="row fork"
+        class="flex items-end gap-2 [&>.field]:flex-1"
         onSubmit={(event) => {
           event.preventDefault();
           fork(text.value);
           text.value = "";
         }}
       >
-        <label for="fork-text">Continue from here with</label>
-        <input
-          id="fork-text"
-          type="text"
-          value={text.value}
-          placeholder="your message"
-          onInput={(event) => (text.value = event.currentTarget.value)}
-        />
+        <InputField label="Continue from here with" placeholder="your message" {...bound(text)} />
         <Button label="Fork" icon="plus" type="submit" disabled={text.value.trim() === ""} />
       </form>
-      <details>
+      <details class="open:max-h-56 open:overflow-auto">
         <summary>About this commit</summary>
-        <Facts class="pairs" facts={facts} />
+        <Facts
+          class="pairs"
+          facts={[
+            ["Commit", id],
+            ["Kind", `${kind}, ${KINDS[kind] ?? ""}`],
+            ["Made", checkpoint ? `${made} (${checkpoint.replaceAll("_", " ")})` : made],
+            ["Format", format],
+            ["Artifact", artifact_ref],
+            ["Summary", summary],
+          ]}
+        />
       </details>
     </div>
   );

@@ -1,54 +1,50 @@
+import { bound } from "../../ui/bound.js";
 import { SmallButton } from "../../ui/button.js";
 import { CopyButton } from "../../ui/copy-button.js";
-import { Field, SelectField } from "../../ui/fields.js";
+import { InputField, SelectField } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { Table } from "../../ui/table.js";
-import { useLoaded } from "../../ui/use-loaded.js";
 import {
   accessed,
+  allLoads,
   chosenAgent,
+  chosenStart,
   fateOf,
   filesOf,
   inRepository,
-  loadAll,
   startFolder,
   startFolders,
   type Loaded,
 } from "./agents.js";
-import { open } from "./state.js";
 
 /** What each agent loads from the folder, next to each other. */
 export function AgentsPanel() {
-  const at = open.value;
-  const folder = startFolders.value.includes(startFolder.value) ? startFolder.value : "";
-  const access = accessed.value;
-  const { value: loads, problem } = useLoaded(() => at && loadAll(at, folder, access), [at, folder, access]);
+  const made = allLoads.value;
   return (
-    <div class="stack agents">
-      <div class="agents-fields">
+    <div class="stack gap-4">
+      <div class="row gap-3 *:flex-[1_1_12rem]">
         <SelectField
           label="Agents start in"
           options={startFolders.value.map((path) => ({ value: path, name: path || "the root" }))}
-          value={folder}
-          onValue={(value) => (startFolder.value = value)}
+          value={startFolder.value}
+          onValue={(path) => (chosenStart.value = path)}
         />
-        <Field label="Then read the file (optional)">
-          {({ id }) => (
-            <input
-              id={id}
-              type="text"
-              spellcheck={false}
-              placeholder="src/index.ts"
-              value={access}
-              onChange={(event) => (accessed.value = event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <InputField
+          label="Then read the file (optional)"
+          spellcheck={false}
+          placeholder="src/index.ts"
+          {...bound(accessed)}
+        />
       </div>
-      {problem ? <p role="alert">{problem}</p> : null}
-      {loads ? <Files loads={loads} /> : null}
-      {loads ? <Messages loads={loads} /> : null}
+      {made.ok ? (
+        <>
+          <Files loads={made.value} />
+          <Messages loads={made.value} />
+        </>
+      ) : (
+        <p role="alert">{made.message}</p>
+      )}
     </div>
   );
 }
@@ -61,7 +57,7 @@ function Files({ loads }: { loads: readonly Loaded[] }) {
     <>
       <p class="hint">Numbers are places in the agent's prompt. Choose an agent to see its texts.</p>
       <Table
-        class="agents-table"
+        class="whitespace-nowrap"
         label="Files of each agent, with their place in its prompt"
         columns={[
           "File",
@@ -73,21 +69,22 @@ function Files({ loads }: { loads: readonly Loaded[] }) {
                 title={verified ? "Reproduces recorded runs" : "From the agent's documentation"}
                 onClick={() => (chosenAgent.value = name)}
               />
-              <span class="quiet-text">{tokens(chain.totalTokens)}</span>
+              <span class="block pt-0.5">{tokens(chain.totalTokens)}</span>
             </th>
           )),
         ]}
       >
         {files.map((path) => (
           <tr key={path} data-agent-file={inRepository(path)}>
-            <th scope="row">
+            {/* Stays visible while the agents scroll. */}
+            <th scope="row" class="sticky left-0 max-w-56 min-w-32 bg-surface wrap-anywhere whitespace-normal">
               <code>{inRepository(path)}</code>
             </th>
             {loads.map(({ preset: { name }, chain }) => {
               const { place, word } = fateOf(chain, path);
               return (
-                <td key={name} data-agent={name} data-place={place} class={place ? "is-loaded" : "quiet-text"}>
-                  {place ? <strong>{count(place)}</strong> : null} {word}
+                <td key={name} class={place ? undefined : "quiet-text"} data-agent={name} data-place={place}>
+                  {place ? <strong class="text-kept">{count(place)}</strong> : null} {word}
                 </td>
               );
             })}
@@ -100,11 +97,11 @@ function Files({ loads }: { loads: readonly Loaded[] }) {
 
 /** The texts as the chosen agent sends them. */
 function Messages({ loads }: { loads: readonly Loaded[] }) {
-  const found = loads.find(({ preset }) => preset.name === chosenAgent.value) ?? loads[0];
+  const found = loads.find(({ preset }) => preset.name === chosenAgent.value);
   if (!found) return null;
   const { preset, chain } = found;
   return (
-    <section class="stack agents-messages" aria-label={`What ${preset.name} sends`}>
+    <section class="stack" aria-label={`What ${preset.name} sends`}>
       <div class="row raw-head">
         <h3>
           What {preset.name} {preset.version} sends: {tokens(chain.totalTokens)} in{" "}
@@ -116,7 +113,7 @@ function Messages({ loads }: { loads: readonly Loaded[] }) {
       {chain.messages.length === 0 ? <p class="empty">Nothing.</p> : null}
       {chain.messages.map(({ step, placement, text }, at) => (
         <figure key={at}>
-          <figcaption>
+          <figcaption class="hint">
             {placement}
             {step > 0 ? ", after the access" : ""}
           </figcaption>

@@ -1,9 +1,10 @@
 /** What each agent loads from the open folder, by the package's presets. */
 
 import { computed, signal } from "@preact/signals";
-import { agentPresets, loadAgentFiles } from "ctxweave/folders";
-import type { AgentFileFound, AgentFilesChain, AgentPreset } from "ctxweave/folders";
-import { open, type OpenVault } from "./state.js";
+import { agentPresets, planAgentFiles } from "ctxweave/folders";
+import type { AgentFileOutcome, AgentFilesChain, AgentPreset } from "ctxweave/folders";
+import { attempt } from "../../ui/attempt.js";
+import { open, parentOf } from "./state.js";
 
 /** What one agent loads. */
 export interface Loaded {
@@ -17,68 +18,55 @@ const ROOT = "/repository";
 /** The path within the repository. */
 export const inRepository = (path: string): string => path.replace(`${ROOT}/`, "");
 
-/** The folder in which the agents start, from the root. */
-export const startFolder = signal("");
+/** The chosen folder in which the agents start, from the root. */
+export const chosenStart = signal("");
 /** A file that the agents read after their start; empty for none. */
 export const accessed = signal("");
 /** The agent whose messages are shown. */
 export const chosenAgent = signal("claude-code");
 
-/** All folders of the repository that have files, the root first. */
+/** All folders of the repository that have files, the root first; none below a hidden one. */
 export const startFolders = computed(() => {
   const found = new Set([""]);
   for (const { path } of open.value?.files ?? []) {
-    const parts = path.split("/").filter((_, at, all) => at < all.length - 1);
-    for (let end = 1; end <= parts.length; end++) {
-      if (parts[end - 1]?.startsWith(".")) break;
-      found.add(parts.slice(0, end).join("/"));
-    }
+    let folder = parentOf(path.replace(/(^|\/)\..*$/u, "$1."));
+    for (; folder !== ""; folder = parentOf(folder)) found.add(folder);
   }
   return [...found].toSorted();
 });
 
-/** Looks at a path as a host would: a file, a folder, or nothing. */
-function hostOf(files: OpenVault["files"]): (path: string) => AgentFileFound {
-  const contents = new Map(files.map(({ path, content }) => [`${ROOT}/${path}`, content]));
-  const folders = new Map<string, Set<string>>();
-  for (const path of [...contents.keys(), `${ROOT}/.git/HEAD`]) {
-    const parts = path.split("/");
-    for (let end = 1; end < parts.length; end++) {
-      const folder = parts.slice(0, end).join("/") || "/";
-      const names = folders.get(folder) ?? new Set();
-      folders.set(folder, names.add(parts[end] ?? ""));
-    }
-  }
-  return (path) => {
-    const entries = folders.get(path.replace(/(.)\/$/u, "$1"));
-    return contents.get(path) ?? (entries ? { entries: [...entries] } : null);
-  };
-}
+export const startFolder = computed(() => startFolders.value.find((path) => path === chosenStart.value) ?? "");
 
-/** Loads the files of every agent. */
-export function loadAll({ files }: OpenVault, folder: string, access: string): Promise<Loaded[]> {
-  const look = hostOf(files);
-  const cwd = folder === "" ? ROOT : `${ROOT}/${folder}`;
-  return Promise.all(
-    agentPresets().map(async (preset) => {
-      const path = access.trim().replace(/^\/+/u, "");
-      const request = { agent: preset.name, cwd, ...(path === "" ? {} : { access: [{ path: `${ROOT}/${path}` }] }) };
-      return { preset, chain: await loadAgentFiles(request, look) };
-    }),
-  );
-}
+/** What every agent loads. */
+export const allLoads = computed(() =>
+  attempt(() => {
+    const files = open.value?.files.map(({ path, content }) => ({ path: `${ROOT}/${path}`, content })) ?? [];
+    const path = accessed.value.trim().replace(/^\/+/u, "");
+    const request = {
+      cwd: startFolder.value === "" ? ROOT : `${ROOT}/${startFolder.value}`,
+      root: ROOT,
+      files,
+      access: path === "" ? [] : [{ path: `${ROOT}/${path}` }],
+    };
+    return agentPresets().flatMap((preset): Loaded[] => {
+      const plan = planAgentFiles({ ...request, agent: preset.name });
+      // With all files there is nothing left to read.
+      return plan.status === "ready" ? [{ preset, chain: plan.result }] : [];
+    });
+  }),
+);
 
 /** What became of a file for an agent: its place in the prompt, or the reason why it is missing. */
 export function fateOf({ pieces, decisions }: AgentFilesChain, path: string): { place?: number; word: string } {
   const place = pieces.findIndex((piece) => piece.path === path);
   const piece = pieces[place];
   if (piece) return { place: place + 1, word: piece.step > 0 ? "after the access" : piece.truncated ? "cut" : "" };
-  const outcome = decisions.find((one) => one.path === path)?.outcome;
-  return { word: outcome === undefined || outcome === "missing" ? "not looked at" : (OUTCOMES[outcome] ?? outcome) };
+  const { outcome = "missing" } = decisions.find((one) => one.path === path) ?? {};
+  return { word: OUTCOMES[outcome] ?? outcome };
 }
 
-const OUTCOMES: Record<string, string> = {
-  shadowed: "shadowed",
+const OUTCOMES: Partial<Record<AgentFileOutcome, string>> = {
+  missing: "not looked at",
   sameText: "the same text",
   tooLarge: "too large",
   linkText: "text of a link",
@@ -90,10 +78,7 @@ const OUTCOMES: Record<string, string> = {
 };
 
 /** The files of the repository that at least one agent looks at, in order. */
-export const filesOf = (loads: readonly Loaded[]): string[] => {
-  const found = loads.flatMap(({ chain }) => [
-    ...chain.pieces.map(({ path }) => path),
-    ...chain.decisions.flatMap(({ path, outcome }) => (outcome === "missing" ? [] : [path])),
-  ]);
-  return [...new Set(found)].filter((path) => path.startsWith(`${ROOT}/`)).toSorted();
-};
+export function filesOf(loads: readonly Loaded[]): string[] {
+  const found = loads.flatMap(({ chain }) => chain.decisions).filter(({ outcome }) => outcome !== "missing");
+  return [...new Set(found.map(({ path }) => path))].filter((path) => path.startsWith(`${ROOT}/`)).toSorted();
+}

@@ -3,12 +3,12 @@ import { MessageText } from "../../ui/message.js";
 import { Check, NumberField, optionsOf, Segmented } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
 import { parseContextFile } from "ctxweave/folders";
-import { change, file, open, restore, settings, textOf, told, type } from "./state.js";
+import { change, contents, file, notified, restore, settings, textOf, type } from "./state.js";
 
 /** Which watched files are loaded, and the selected file with the watchers to notify when it changes. */
 export function SidePane() {
   return (
-    <aside class="pane settings-pane file-pane" aria-labelledby="side-title">
+    <aside class="pane settings-pane" aria-labelledby="side-title">
       <h2 id="side-title" class="sr-only">
         Settings and file
       </h2>
@@ -16,6 +16,7 @@ export function SidePane() {
         <fieldset>
           <legend>Watched files to load</legend>
           <Segmented
+            class="w-full [&_span]:px-1.5"
             label="Watched files"
             options={optionsOf({ ancestors: "Watched ancestors", all: "All watched", none: "None" })}
             value={settings.value.includeWatched}
@@ -43,12 +44,12 @@ export function SidePane() {
 
 function FileEditor() {
   const path = file.value;
-  const news = told.value;
-  const content = open.value?.files.find((one) => one.path === path)?.content;
+  const content = path === undefined ? undefined : contents.value.get(path);
   if (path === undefined || content === undefined) return null;
   const { watch, diagnostics } = parseContextFile(path, content);
+  const { isChanged, watchers } = notified.value;
   return (
-    <fieldset class="file-editor">
+    <fieldset class="wrap-anywhere">
       <legend>
         <code>{path}</code>
       </legend>
@@ -60,37 +61,28 @@ function FileEditor() {
         value={textOf(path)}
         onInput={(event) => type(path, event.currentTarget.value)}
       />
-      {news?.changed ? <SmallButton onClick={() => restore(path)}>Revert changes</SmallButton> : null}
+      {isChanged ? <SmallButton onClick={() => restore(path)}>Revert changes</SmallButton> : null}
       <Findings list={diagnostics} />
       <p class="hint">
-        {watch.length === 0 ? (
-          "No watches."
-        ) : (
-          <>
-            Watches <MessageText text={`\`${watch.join("`, `")}\``} />
-          </>
-        )}
+        {watch.length === 0 ? "No watches." : <MessageText text={`Watches \`${watch.join("`, `")}\``} />}
       </p>
-      <section class="told-list" aria-label="Watchers to notify" aria-live="polite">
-        <h3>{news?.changed ? "Notified of this change" : "Notified when it changes"}</h3>
-        {news && news.list.length > 0 ? (
-          <ol>
-            {news.list.map(({ path: watcher, depth, because }) => (
-              <li key={watcher} data-told={watcher} data-depth={depth}>
-                <button type="button" class="file-link" onClick={() => (file.value = watcher)}>
-                  {watcher}
-                </button>
-                <span class="quiet-text">
-                  {because
-                    .map((cause) => `${cause.patterns.join(", ")}${depth > 1 ? ` → ${cause.path}` : ""}`)
-                    .join("; ")}
-                </span>
-              </li>
-            ))}
-          </ol>
-        ) : (
-          <p class="quiet-text">No watchers.</p>
-        )}
+      <section class="stack gap-1.5 text-xs" aria-label="Watchers to notify" aria-live="polite">
+        <h3>{isChanged ? "Notified of this change" : "Notified when it changes"}</h3>
+        {watchers.length === 0 ? <p class="hint">No watchers.</p> : null}
+        <ol class="stack gap-1">
+          {watchers.map(({ path: watcher, depth, because }) => (
+            <li key={watcher} class="row gap-x-2" data-told={watcher} data-depth={depth}>
+              <button type="button" class="file-link" onClick={() => (file.value = watcher)}>
+                {watcher}
+              </button>
+              <span class="quiet-text">
+                {because
+                  .map((cause) => `${cause.patterns.join(", ")}${depth > 1 ? ` → ${cause.path}` : ""}`)
+                  .join("; ")}
+              </span>
+            </li>
+          ))}
+        </ol>
       </section>
     </fieldset>
   );

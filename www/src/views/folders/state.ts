@@ -6,13 +6,15 @@ import {
   discoverContextFolders,
   parseContextFile,
 } from "ctxweave/folders";
-import type { ChainRequest, ContextChain, ContextFile, ParsedContextFile, Notified } from "ctxweave/folders";
-import { keepAddress, linkParams } from "../../shell/route.js";
-import { attempt, type Attempt } from "../../ui/attempt.js";
-import type { OpenedFolder } from "../../ui/open-folder.js";
+import type { ChainRequest, ContextFile, ContextFolder } from "ctxweave/folders";
+import vault from "../../../../examples/vault?folder";
+import { keepAddress, linkParams, wordIn } from "../../shell/route.js";
+import { attempt } from "../../ui/attempt.js";
+import type { OpenedFile, OpenedFolder } from "../../ui/open-folder.js";
 import { PersistedDocument } from "../../ui/own.js";
-import { isAgentFile, isContextFile } from "./names.js";
-import { fetchSample } from "./samples.js";
+import { sampleFiles } from "../../ui/sample-files.js";
+
+const VIEW = "folders";
 
 export interface OpenVault {
   name: string;
@@ -30,111 +32,99 @@ export interface Settings {
   maxTokens: number;
 }
 
-const START: Settings = { includeWatched: "ancestors", parentChain: false, maxTokens: 0 };
 const START_SELECTED = ["Projects/parachute/chat/ui", "Areas/taiji"];
 
-export const own = new PersistedDocument<OpenVault>("folders");
+export const own = new PersistedDocument<OpenVault>(VIEW);
 export const open = own.value;
 export const problem = signal<string | undefined>(undefined);
 export const selected = signal<readonly string[]>([]);
-export const settings = signal<Settings>(START);
-/** The file in the editor. */
+export const settings = signal<Settings>({ includeWatched: "ancestors", parentChain: false, maxTokens: 0 });
+/** The path of the file in the editor. */
 export const file = signal<string | undefined>(undefined);
 
-/** A folder of the tree: with a context file, or an ancestor of such a folder. */
-export interface TreeFolder {
-  path: string;
-  name: string;
-  /** Its context file, if it has one. */
-  file?: string;
-  parsed?: ParsedContextFile;
-  tokens: number;
-  children: TreeFolder[];
-}
+const isContextFile = (path: string): boolean => /(^|\/)(AGENTS|CLAUDE)\.md$/u.test(path);
+
+/** Names that context files and rules have. */
+const CONTEXT_NAMES =
+  /(^|\/)((AGENTS|CLAUDE|GEMINI|QWEN|CONTEXT)\.md|AGENTS\.override\.md|CLAUDE\.local\.md|opencode\.json)$/u;
+const RULE_FOLDERS = /(^|\/)(\.(claude|qwen|clinerules|cursor|kilo|kilocode|continue|kiro|github)\/|\.clinerules$)/u;
+
+/** Whether an agent may load a file. */
+export const isAgentFile = (path: string): boolean =>
+  CONTEXT_NAMES.test(path) || (RULE_FOLDERS.test(path) && /(\.(md|mdc)|\.clinerules)$/u.test(path));
+
+export const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
 /** The files of the chain; agents load others as well. */
 export const contextFiles = computed(() => open.value?.files.filter(({ path }) => isContextFile(path)) ?? []);
 
-/** The files of the folder, by path. */
-const byPath = computed(() => new Map(open.value?.files.map((one) => [one.path, one]) ?? []));
+/** The contents of all files, by path. */
+export const contents = computed(() => new Map(open.value?.files.map(({ path, content }) => [path, content]) ?? []));
 
-export const tree = computed<TreeFolder | undefined>(() => {
-  const at = open.value;
-  if (!at) return undefined;
-  const root: TreeFolder = { path: "", name: "/", tokens: 0, children: [] };
-  const known = new Map([["", root]]);
-  const folderAt = (path: string): TreeFolder => {
-    const there = known.get(path);
-    if (there) return there;
-    const cut = path.lastIndexOf("/");
-    const made: TreeFolder = { path, name: path.slice(cut + 1), tokens: 0, children: [] };
-    known.set(path, made);
-    folderAt(cut < 0 ? "" : path.slice(0, cut)).children.push(made);
-    return made;
-  };
-  const found = discoverContextFolders(contextFiles.value.map(({ path }) => path)).folders;
-  const parsed = found.map((one) => parseContextFile(one.file, byPath.value.get(one.file)?.content ?? ""));
-  const tokens = countTokensBatch(parsed.map(({ body }) => body.trim()));
-  for (const [place, one] of found.entries()) {
-    const folder = folderAt(one.path);
-    folder.file = one.file;
-    const read = parsed[place];
-    if (read) folder.parsed = read;
-    folder.tokens = tokens[place] ?? 0;
+/** The folders with a context file. */
+const contextFolders = computed(() => discoverContextFolders(contextFiles.value.map(({ path }) => path)).folders);
+
+/** A folder of the tree: with a context file and its tokens, or an ancestor of such a folder. */
+type TreeFolder = Partial<ContextFolder> & { path: string; tokens: number };
+
+/** All folders, each before those in it. */
+export const tree = computed(() => {
+  const found = new Map<string, TreeFolder>([["", { path: "", tokens: 0 }]]);
+  const texts = contextFolders.value.map(({ file }) =>
+    parseContextFile(file, contents.value.get(file) ?? "").body.trim(),
+  );
+  for (const [place, tokens] of countTokensBatch(texts).entries()) {
+    const folder = contextFolders.value[place];
+    if (folder) found.set(folder.path, { ...folder, tokens });
   }
-  return root;
+  for (const { path } of found.values()) {
+    const parent = parentOf(path);
+    if (!found.has(parent)) found.set(parent, { path: parent, tokens: 0 });
+  }
+  const order = ({ path }: TreeFolder): string => path.replaceAll("/", "\0");
+  return [...found.values()].toSorted((one, other) => (order(one) < order(other) ? -1 : 1));
 });
 
-export const outcome = computed<Attempt<{ request: ChainRequest; chain: ContextChain; prompt: string }> | undefined>(
-  () => {
-    const at = open.value;
-    if (!at) return undefined;
-    const { maxTokens, ...rest } = settings.value;
-    const request: ChainRequest = {
-      files: contextFiles.value,
-      selected: selected.value,
-      ...rest,
-      ...(maxTokens > 0 ? { maxTokens } : {}),
-    };
-    return attempt(() => {
-      const { prompt, ...chain } = buildContextChain({ ...request, render: true });
-      return { request, chain, prompt };
-    });
-  },
-);
+/** The prompt of the selected folders, and the request for it. */
+export const outcome = computed(() => {
+  if (!open.value) return undefined;
+  const { maxTokens, ...rest } = settings.value;
+  const limit = maxTokens > 0 ? { maxTokens } : {};
+  const request: ChainRequest = { files: contextFiles.value, selected: selected.value, ...rest, ...limit };
+  return attempt(() => {
+    const { prompt, ...chain } = buildContextChain({ ...request, render: true });
+    return { request, chain, prompt };
+  });
+});
 
-/** The watchers to notify if the shown file changed, and whether it has. */
-export const told = computed<{ changed: boolean; list: Notified[] } | undefined>(() => {
-  const at = open.value;
-  if (!at || file.value === undefined) return undefined;
-  return { changed: file.value in at.before, list: bubble([file.value], contextFiles.value) };
+/** The watchers to notify if the file in the editor changed, and whether it has. */
+export const notified = computed(() => {
+  if (!open.value || file.value === undefined) return { isChanged: false, watchers: [] };
+  return { isChanged: file.value in open.value.before, watchers: bubble([file.value], contextFiles.value) };
 });
 
 export function textOf(path: string): string {
-  const content = byPath.value.get(path)?.content;
+  const content = contents.value.get(path);
   if (typeof content === "string") return content;
   return content instanceof Uint8Array ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(content) : "";
 }
 
+/** Writes a text into a file. */
 export function type(path: string, text: string): void {
-  const at = open.value;
-  const one = byPath.value.get(path);
-  if (!at || !one) return;
-  own.edit({
-    ...at,
-    before: path in at.before ? at.before : { ...at.before, [path]: one.content },
-    files: at.files.map((other) => (other === one ? { path, content: text } : other)),
-  });
+  const content = contents.value.get(path);
+  if (open.value && content !== undefined) put(path, text, { [path]: content, ...open.value.before });
 }
 
-/** Reverts the shown file. */
+/** Reverts a file. */
 export function restore(path: string): void {
-  const at = open.value;
-  if (!at) return;
-  const { [path]: content, ...before } = at.before;
-  if (content === undefined) return;
-  const files = at.files.map((other) => (other.path === path ? { path, content } : other));
-  own.edit({ ...at, before, files });
+  const { [path]: content, ...before } = open.value?.before ?? {};
+  if (content !== undefined) put(path, content, before);
+}
+
+function put(path: string, content: ContextFile["content"], before: OpenVault["before"]): void {
+  if (!open.value) return;
+  const files = open.value.files.map((one) => (one.path === path ? { path, content } : one));
+  own.edit({ ...open.value, before, files });
 }
 
 export function toggle(path: string): void {
@@ -146,38 +136,32 @@ export function change(fields: Partial<Settings>): void {
   settings.value = { ...settings.value, ...fields };
 }
 
-/** Which files of a folder to read. */
-export const wants = isAgentFile;
+function vaultOf(name: string, files: readonly OpenedFile[], sample: boolean): OpenVault {
+  return { name, sample, files: files.map(({ path, bytes }) => ({ path, content: bytes })), before: {} };
+}
 
-export async function use(folder: OpenedFolder): Promise<void> {
-  if (folder.files.length === 0) {
-    problem.value = `no folder in \`${folder.name}\` has an \`AGENTS.md\`, a \`CLAUDE.md\` or another file that agents load`;
+export async function openFolder({ name, files, skipped }: OpenedFolder): Promise<void> {
+  if (files.length === 0) {
+    problem.value = `no folder in \`${name}\` has an \`AGENTS.md\`, a \`CLAUDE.md\` or another file that agents load`;
     return;
   }
-  const files = folder.files.map(({ path, bytes }) => ({ path, content: bytes }));
-  if (!(await own.offer({ name: folder.name, sample: false, files, before: {} }, true))) return;
-  batch(() => {
-    look(new URLSearchParams());
-    if (folder.skipped > 0) problem.value = `${folder.skipped} files were too large or too many to be read`;
-  });
+  if (!(await own.offer(vaultOf(name, files, false), true))) return;
+  look(new URLSearchParams());
+  if (skipped > 0) problem.value = `${skipped} files were too large or too many to be read`;
 }
+
+const fetchSample = sampleFiles(VIEW, vault);
 
 export async function openSample(): Promise<void> {
   try {
     if (!(await own.mayReplace())) return;
     const files = (await fetchSample()).filter(({ path }) => isContextFile(path));
-    const name = "Sample vault";
-    own.show(
-      { name, sample: true, files: files.map(({ path, bytes }) => ({ path, content: bytes })), before: {} },
-      false,
-    );
+    own.show(vaultOf("Sample vault", files, true), false);
     look(linkParams(VIEW));
   } catch (error) {
     problem.value = (error as Error).message;
   }
 }
-
-const VIEW = "folders";
 
 /** Opens the document of the link, the last vault, or the sample, with the selection in the address. */
 export async function begin(): Promise<void> {
@@ -196,18 +180,20 @@ function linked(content: unknown): OpenVault {
 function look(link: URLSearchParams): void {
   const at = open.peek();
   if (!at) return;
-  const include = link.get("watched");
-  const first = discoverContextFolders(contextFiles.peek().map(({ path }) => path)).folders[0];
-  const start = at.sample ? START_SELECTED : first ? [first.path] : [];
-  const linkedFile = link.get("file");
+  const start = at.sample
+    ? START_SELECTED
+    : contextFolders
+        .peek()
+        .slice(0, 1)
+        .map(({ path }) => path);
   batch(() => {
     selected.value = link.has("select") ? link.getAll("select") : start;
     settings.value = {
-      includeWatched: include === "all" || include === "none" ? include : "ancestors",
+      includeWatched: wordIn(link, "watched", ["all", "none"]) ?? "ancestors",
       parentChain: link.has("parents"),
       maxTokens: Math.max(0, Number(link.get("max")) || 0),
     };
-    file.value = linkedFile ?? (at.sample ? "Projects/parachute/AGENTS.md" : at.files[0]?.path);
+    file.value = link.get("file") ?? (at.sample ? "Projects/parachute/AGENTS.md" : at.files[0]?.path);
     problem.value = undefined;
   });
 }

@@ -1,64 +1,45 @@
 import { useSignal } from "@preact/signals";
 import { count } from "../../ui/format.js";
 import { contains, SearchField } from "../../ui/search.js";
-import { file, outcome, selected, textOf, told, toggle, tree, type TreeFolder } from "./state.js";
+import { file, notified, outcome, selected, textOf, toggle, tree } from "./state.js";
 
 /** The folders of the vault. Those with a context file can be selected. */
 export function FolderTree() {
   const wanted = useSignal("");
-  const root = tree.value;
-  if (!root) return null;
-  const rows = flat(root, 0).filter(({ folder }) =>
-    contains(wanted.value, folder.path, folder.file && textOf(folder.file)),
-  );
-  const made = outcome.value;
-  const chain = made?.ok ? made.value.chain : { files: [], omitted: [] };
-  const loaded = new Map(chain.files.map((one) => [one.path, one]));
-  const omitted = new Set(chain.omitted.map(({ path }) => path));
-  const news = new Set(told.value?.changed ? told.value.list.map(({ path }) => path) : []);
+  const rows = tree.value.filter(({ path, file }) => contains(wanted.value, path, file && textOf(file)));
   return (
-    <section class="pane tree-pane folder-pane" aria-label="Folders">
-      <div class="folder-search">
+    <section class="pane tree-pane" aria-label="Folders">
+      <div class="flex items-center gap-2.5 border-b border-line px-4 py-1.5 text-xs whitespace-nowrap">
         <SearchField label="Search folders and files" placeholder="Name or text" query={wanted} />
-        <span class="quiet-text">{count(rows.filter(({ folder }) => folder.file).length)} with a context file</span>
+        <span class="quiet-text">{count(rows.filter((row) => row.file).length)} with a context file</span>
       </div>
-      <ul class="folders" tabIndex={0} aria-label="Folders of the vault">
-        {rows.map(({ folder, depth }) => {
-          const one = folder.file ? loaded.get(folder.file) : undefined;
+      <ul class="flex-1 overflow-auto px-4 py-2 wrap-anywhere" tabIndex={0} aria-label="Folders of the vault">
+        {rows.map(({ path, file, tokens }) => {
+          const parts = path.split("/");
+          const [name, depth] = wanted.value && path ? [path, 0] : [parts.at(-1) || "/", path ? parts.length : 0];
           return (
-            <li key={folder.path} style={{ paddingInlineStart: `${(wanted.value ? 0 : depth) * 16}px` }}>
-              {folder.file ? (
-                <label class="check">
-                  <input
-                    type="checkbox"
-                    data-folder={folder.path}
-                    checked={selected.value.includes(folder.path)}
-                    onChange={() => toggle(folder.path)}
-                  />
-                  <span class="folder-name">{wanted.value && folder.path ? folder.path : folder.name}</span>
-                </label>
+            <li
+              key={path}
+              class="flex min-h-[26px] items-baseline gap-2 text-s"
+              style={{ paddingInlineStart: `${depth * 16}px` }}
+            >
+              {file === undefined ? (
+                <span class="pl-5 text-ink-3">{name}</span>
               ) : (
-                <span class="folder-name empty-folder">{folder.name}</span>
-              )}
-              {folder.file ? (
                 <>
-                  {one && one.reason !== "selected" ? <span class="tag">{one.reason}</span> : null}
-                  {omitted.has(folder.file) ? <span class="tag cut">omitted</span> : null}
-                  {one?.truncated ? <span class="tag cut">cut</span> : null}
-                  {news.has(folder.file) ? <span class="tag told">notified</span> : null}
-                  <button
-                    type="button"
-                    class="file-link"
-                    aria-current={file.value === folder.file ? "true" : undefined}
-                    aria-label={`Show ${folder.file}`}
-                    data-file={folder.file}
-                    onClick={() => (file.value = folder.file)}
-                  >
-                    {folder.file.split("/").at(-1)}
-                  </button>
-                  <span class="folder-tokens">{count(folder.tokens)}</span>
+                  <label class="check flex-1">
+                    <input
+                      type="checkbox"
+                      data-folder={path}
+                      checked={selected.value.includes(path)}
+                      onChange={() => toggle(path)}
+                    />
+                    <span>{name}</span>
+                  </label>
+                  <FileOfFolder path={file} />
+                  <span class="number min-w-10 text-xs text-ink-3">{count(tokens)}</span>
                 </>
-              ) : null}
+              )}
             </li>
           );
         })}
@@ -67,7 +48,27 @@ export function FolderTree() {
   );
 }
 
-function flat(folder: TreeFolder, depth: number): { folder: TreeFolder; depth: number }[] {
-  const below = [...folder.children].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return [{ folder, depth }, ...below.flatMap((child) => flat(child, depth + 1))];
+/** A context file: a button that opens it in the editor, and its part in the prompt. */
+function FileOfFolder({ path }: { path: string }) {
+  const { files = [], omitted = [] } = outcome.value?.ok ? outcome.value.value.chain : {};
+  const loaded = files.find((one) => one.path === path);
+  const { isChanged, watchers } = notified.value;
+  return (
+    <>
+      {loaded && loaded.reason !== "selected" ? <span class="tag">{loaded.reason}</span> : null}
+      {omitted.some((one) => one.path === path) ? <span class="tag cut">omitted</span> : null}
+      {loaded?.truncated ? <span class="tag cut">cut</span> : null}
+      {isChanged && watchers.some((one) => one.path === path) ? <span class="tag told">notified</span> : null}
+      <button
+        type="button"
+        class="file-link"
+        aria-current={file.value === path ? "true" : undefined}
+        aria-label={`Show ${path}`}
+        data-file={path}
+        onClick={() => (file.value = path)}
+      >
+        {path.split("/").at(-1)}
+      </button>
+    </>
+  );
 }

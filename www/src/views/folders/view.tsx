@@ -19,15 +19,15 @@ import { SidePane } from "./editor.js";
 import {
   begin,
   contextFiles,
+  isAgentFile,
   keepLink,
   open,
+  openFolder,
   openSample,
   outcome,
   own,
   problem,
   settings,
-  use,
-  wants,
 } from "./state.js";
 import { FolderTree } from "./tree.js";
 
@@ -41,8 +41,8 @@ export function FoldersView() {
       <FolderSource
         sample="Sample vault"
         onSample={openSample}
-        wants={wants}
-        onOpen={use}
+        wants={isAgentFile}
+        onOpen={openFolder}
         problem={problem}
         view="folders"
         own={own}
@@ -123,22 +123,20 @@ function Result() {
 /** Maximum entries of the legend. */
 const MAX_SHARES = 8;
 
-function shares(chain: ContextChain): Share[] {
-  const each = chain.files.map(({ path, tokens }, at) => ({ id: path, name: path, tokens, tone: toneAt(at) }));
-  const rest = each.slice(MAX_SHARES - 1);
-  const shown = rest.length > 1 ? each.slice(0, MAX_SHARES - 1) : each;
-  if (rest.length > 1) {
-    const sum = rest.reduce((total, { tokens }) => total + tokens, 0);
-    shown.push({ id: "others", name: plural(rest.length, "other file"), tokens: sum, tone: toneAt(MAX_SHARES - 1) });
+function shares({ files, totalTokens }: ContextChain): Share[] {
+  const shown: Share[] = files.map(({ path, tokens }, at) => ({ id: path, name: path, tokens, tone: toneAt(at) }));
+  if (shown.length > MAX_SHARES) {
+    const others = shown.splice(MAX_SHARES - 1);
+    const sum = others.reduce((total, { tokens }) => total + tokens, 0);
+    shown.push({ id: "others", name: plural(others.length, "other file"), tokens: sum, tone: toneAt(shown.length) });
   }
-  const { maxTokens } = settings.value;
-  const free = maxTokens - chain.totalTokens;
-  return maxTokens > 0 && free > 0 ? [...shown, { id: "free", name: "Free", tokens: free, tone: 0 }] : shown;
+  const free = settings.value.maxTokens - totalTokens;
+  return free > 0 ? [...shown, { id: "free", name: "Free", tokens: free, tone: 0 }] : shown;
 }
 
 function Chain({ chain }: { chain: ContextChain }) {
   return (
-    <Table class="chain" columns={["File", "Level", "Why", { number: "Tokens" }]}>
+    <Table class="wrap-anywhere" columns={["File", "Level", "Why", { number: "Tokens" }]}>
       {chain.files.map((one) => (
         <tr key={one.path} data-chain={one.path}>
           <th scope="row">

@@ -1,15 +1,15 @@
 import type { TreeIndex } from "./tree-index.js";
 
-/** The look of a node's author: a human, or one of the first three agents; further agents share the last. */
-export type Author = "human" | "model-0" | "model-1" | "model-2";
+/** The first three agents have looks; further ones share the last. */
+export const MODELS = ["model-0", "model-1", "model-2"] as const;
 
-const MODELS = ["model-0", "model-1", "model-2"] as const;
+/** The look of a node's author. */
+export type Author = "human" | (typeof MODELS)[number];
 
 export function authorOf(index: TreeIndex, id: string): Author {
   const node = index.node.get(id);
   if (!node || node.authorType === "human") return "human";
-  const place = node.authorAgentId === undefined ? 0 : index.agents.indexOf(node.authorAgentId);
-  return MODELS[Math.min(2, Math.max(0, place))] ?? "model-2";
+  return MODELS[Math.max(0, index.agents.indexOf(node.authorAgentId ?? ""))] ?? "model-2";
 }
 
 /** The same as classes of the style sheet. */

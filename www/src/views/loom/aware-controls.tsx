@@ -1,7 +1,7 @@
 import type { LoomTreeData } from "ctxweave/loom";
 import { SmallButton } from "../../ui/button.js";
-import { Check, InputField, SelectField } from "../../ui/fields.js";
-import { freshAware, sampleMemory, type AwareSettings } from "./aware.js";
+import { Check, InputField, optionsOf, SelectField } from "../../ui/fields.js";
+import { ADDITIONS, freshAware, MEMORY, sampleMemory, type AwareSettings } from "./aware.js";
 import { index, setOrClear, settings } from "./state.js";
 import { nodeName, snippet } from "./tree-index.js";
 
@@ -17,29 +17,17 @@ export function AwareControls({ tree }: { tree: LoomTreeData }) {
         onValue={(checked) => setOrClear("aware", checked ? freshAware(tree) : undefined)}
       />
       {aware && mode === "buffer" ? <p class="hint">For dialogues only: a document is one continuous text.</p> : null}
-      {aware && mode === "dialogue" ? <Parts aware={aware} tree={tree} /> : null}
+      {aware && mode === "dialogue" ? <Additions aware={aware} tree={tree} /> : null}
     </fieldset>
   );
 }
 
-const PARTS = [
-  ["addendum", "Addendum to the system prompt"],
-  ["headers", "Header on each message"],
-  ["loomBlock", "Loom block at the end"],
-] as const;
-
-const TEXTS = [
-  ["note", "Pinned text"],
-  ["stash", "Recalled stash"],
-  ["trace", "Recent actions"],
-] as const;
-
-function Parts({ aware, tree }: { aware: AwareSettings; tree: LoomTreeData }) {
+function Additions({ aware, tree }: { aware: AwareSettings; tree: LoomTreeData }) {
   const set = (fields: Partial<AwareSettings>): void => setOrClear("aware", { ...aware, ...fields });
   return (
     <>
-      {PARTS.map(([part, name]) => (
-        <Check key={part} label={name} value={aware[part]} onValue={(checked) => set({ [part]: checked })} />
+      {optionsOf(ADDITIONS).map(({ value: key, name }) => (
+        <Check key={key} label={name} value={aware[key]} onValue={(checked) => set({ [key]: checked })} />
       ))}
       <InputField
         label="Now"
@@ -48,15 +36,20 @@ function Parts({ aware, tree }: { aware: AwareSettings; tree: LoomTreeData }) {
         value={aware.now}
         onValue={(now) => set({ now })}
       />
-      <PinnedNode aware={aware} tree={tree} onPin={(pin) => set({ pin })} />
-      {TEXTS.map(([text, name]) => (
+      <SelectField
+        label="Pinned node"
+        options={[{ value: "", name: "None" }, ...pinnable(tree, aware.pin)]}
+        value={aware.pin}
+        onValue={(pin) => set({ pin })}
+      />
+      {optionsOf(MEMORY).map(({ value: key, name }) => (
         <InputField
-          key={text}
+          key={key}
           label={name}
           rows={2}
           placeholder="None"
-          value={aware[text]}
-          onValue={(value) => set({ [text]: value })}
+          value={aware[key]}
+          onValue={(text) => set({ [key]: text })}
         />
       ))}
       <SmallButton onClick={() => set(sampleMemory(tree))}>Fill with a sample</SmallButton>
@@ -64,21 +57,14 @@ function Parts({ aware, tree }: { aware: AwareSettings; tree: LoomTreeData }) {
   );
 }
 
-/** Maximum number of nodes in the list of nodes to pin. */
-const PINNABLE = 60;
+const MAX_LISTED_NODES = 60;
 
-function PinnedNode(props: { aware: AwareSettings; tree: LoomTreeData; onPin: (id: string) => void }) {
-  const { pin } = props.aware;
-  const nodes = index.value?.node;
-  const ids = props.tree.nodes.slice(0, PINNABLE).map((node) => node.id);
+/** The first nodes of the tree, and the pinned one. */
+function pinnable(tree: LoomTreeData, pin: string): { value: string; name: string }[] {
+  const ids = tree.nodes.slice(0, MAX_LISTED_NODES).map((node) => node.id);
   if (pin !== "" && !ids.includes(pin)) ids.unshift(pin);
-  const name = (id: string): string => `${nodeName(nodes?.get(id), id)}: ${snippet(nodes?.get(id), 40)}`;
-  return (
-    <SelectField
-      label="Pinned node"
-      options={[{ value: "", name: "None" }, ...ids.map((node) => ({ value: node, name: name(node) }))]}
-      value={pin}
-      onValue={props.onPin}
-    />
-  );
+  return ids.map((id) => {
+    const node = index.value?.node.get(id);
+    return { value: id, name: `${nodeName(node, id)}: ${snippet(node, 40)}` };
+  });
 }

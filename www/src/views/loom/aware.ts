@@ -1,36 +1,34 @@
 import type { LoomAware, LoomTreeData, Pinned } from "ctxweave/loom";
 
+/** The additions for a loom-aware agent, which can be disabled. */
+export const ADDITIONS = {
+  addendum: "Addendum to the system prompt",
+  headers: "Header on each message",
+  loomBlock: "Loom block at the end",
+};
+
+/** The texts of its memory; the actions are one per line. */
+export const MEMORY = { note: "Pinned text", stash: "Recalled stash", trace: "Recent actions" };
+
+type Addition = keyof typeof ADDITIONS;
+/** The texts, the reference time, and the id of a pinned node. */
+type TextKey = keyof typeof MEMORY | "now" | "pin";
+
 /** Settings of a loom-aware agent; empty texts add nothing. */
-export interface AwareSettings {
-  now: string;
-  addendum: boolean;
-  headers: boolean;
-  loomBlock: boolean;
-  /** The id of a pinned node. */
-  pin: string;
-  /** A pinned text. */
-  note: string;
-  /** A recalled text. */
-  stash: string;
-  /** Recent actions, one per line. */
-  trace: string;
-}
+export type AwareSettings = Record<Addition, boolean> & Record<TextKey, string>;
 
-/** Five minutes after the newest node, so that a tree looks the same whenever the page is opened. */
-function nowFor(tree: LoomTreeData): string {
-  const times = tree.nodes
-    .map((node) => new Date(node.createdAt ?? "").getTime())
-    .filter((time) => !Number.isNaN(time));
-  const newest = times.reduce((most, time) => Math.max(most, time), 0);
-  return new Date(newest + 5 * 60_000).toISOString().replace(".000Z", "Z");
-}
+const ADDITION_KEYS = Object.keys(ADDITIONS) as Addition[];
+const TEXT_KEYS: readonly TextKey[] = ["now", "pin", "note", "stash", "trace"];
 
+/** Its time is five minutes after the newest node, so that a tree looks the same whenever the page is opened. */
 export function freshAware(tree: LoomTreeData): AwareSettings {
-  return { now: nowFor(tree), addendum: true, headers: true, loomBlock: true, pin: "", note: "", stash: "", trace: "" };
+  const newest = tree.nodes.reduce((most, node) => Math.max(most, new Date(node.createdAt ?? 0).getTime() || 0), 0);
+  const now = new Date(newest + 5 * 60_000).toISOString().replace(".000Z", "Z");
+  return { now, addendum: true, headers: true, loomBlock: true, pin: "", note: "", stash: "", trace: "" };
 }
 
 /** Sample memory, from the open tree. */
-export function sampleMemory(tree: LoomTreeData): Pick<AwareSettings, "pin" | "note" | "stash" | "trace"> {
+export function sampleMemory(tree: LoomTreeData): Partial<AwareSettings> {
   const marked = tree.nodes.find((node) => node.metadata?.bookmarked && typeof node.content === "string");
   const root = tree.nodes.find((node) => node.id === tree.rootNodeId) ?? tree.nodes[0];
   const pin = (marked ?? root)?.id ?? "";
@@ -42,36 +40,32 @@ export function sampleMemory(tree: LoomTreeData): Pick<AwareSettings, "pin" | "n
   };
 }
 
-/** The request's `loomAware`, without defaults. */
-export function loomAwareOf(aware: AwareSettings): LoomAware {
+/** The request's `loomAware`. */
+export function loomAwareOf({ now, addendum, headers, loomBlock, ...memory }: AwareSettings): LoomAware {
   const pinned: Pinned[] = [];
-  if (aware.pin !== "") pinned.push({ nodeId: aware.pin });
-  if (aware.note.trim() !== "") pinned.push({ label: "note", text: aware.note });
-  const trace = aware.trace.split("\n").filter((line) => line.trim() !== "");
+  if (memory.pin !== "") pinned.push({ nodeId: memory.pin });
+  if (memory.note.trim() !== "") pinned.push({ label: "note", text: memory.note });
   return {
-    ...(aware.now.trim() === "" ? {} : { now: aware.now.trim() }),
-    ...(aware.addendum ? {} : { addendum: false }),
-    ...(aware.headers ? {} : { headers: false }),
-    ...(aware.loomBlock ? {} : { loomBlock: false }),
-    ...(pinned.length > 0 ? { pinned } : {}),
-    ...(aware.stash.trim() === "" ? {} : { stashes: [{ label: "stash", text: aware.stash }] }),
-    ...(trace.length > 0 ? { trace } : {}),
+    now: now.trim() || undefined,
+    addendum,
+    headers,
+    loomBlock,
+    pinned,
+    stashes: memory.stash.trim() === "" ? [] : [{ label: "stash", text: memory.stash }],
+    trace: memory.trace.split("\n").filter((line) => line.trim() !== ""),
   };
 }
 
-const PARTS = ["addendum", "headers", "loomBlock"] as const;
-const TEXTS = ["now", "pin", "note", "stash", "trace"] as const;
-
-/** Writes the settings into a link: `aware` lists the enabled parts, and each text has a separate key. */
+/** Writes the settings into a link: `aware` lists the enabled additions, and each text has a separate key. */
 export function writeAware(p: URLSearchParams, aware: AwareSettings): void {
-  p.set("aware", PARTS.filter((part) => aware[part]).join(" "));
-  for (const key of TEXTS) if (aware[key] !== "") p.set(key, aware[key]);
+  p.set("aware", ADDITION_KEYS.filter((key) => aware[key]).join(" "));
+  for (const key of TEXT_KEYS) if (aware[key] !== "") p.set(key, aware[key]);
 }
 
 export function readAware(p: URLSearchParams): AwareSettings | undefined {
   const enabled = p.get("aware")?.split(/\s+/u);
   if (!enabled) return undefined;
-  const parts = PARTS.map((part) => [part, enabled.includes(part)]);
-  const texts = TEXTS.map((key) => [key, p.get(key) ?? ""]);
-  return Object.fromEntries([...parts, ...texts]) as unknown as AwareSettings;
+  const additions = ADDITION_KEYS.map((key) => [key, enabled.includes(key)]);
+  const texts = TEXT_KEYS.map((key) => [key, p.get(key) ?? ""]);
+  return Object.fromEntries([...additions, ...texts]) as AwareSettings;
 }

@@ -1,9 +1,10 @@
-import type { AssemblyReport } from "ctxweave/loom";
 import { change, count, milliseconds, plural } from "../../ui/format.js";
 import { TokenBar, type Share } from "../../ui/token-bar.js";
+import { vocabularyState } from "../../ui/vocabularies.js";
 import { effective } from "./settings.js";
 import { estimate, open, outcome, settings, warmTime, type Outcome } from "./state.js";
-import { vocabularyState } from "../../ui/vocabularies.js";
+
+type Assembled = Exclude<Outcome, { kind: "error" }>;
 
 /** The use of the budget: inside the context window, and outside it. */
 export function BudgetBar() {
@@ -11,73 +12,60 @@ export function BudgetBar() {
   const tree = open.value?.tree;
   if (!made || !tree) return null;
   const tokenBuffer = effective(settings.value, tree, "tokenBuffer");
-  const [shares, beyond] =
-    made.kind === "error" ? sharesOfError(made.details, tokenBuffer) : sharesOfReport(made.result.report, tokenBuffer);
-  if (shares.every(({ tokens }) => tokens <= 0)) return null;
+  const reserve = share("reserve", "Token buffer", tokenBuffer, "Reserved for the answer");
+  if (made.kind === "error") {
+    const { limit, overBy } = made.details;
+    if (typeof limit !== "number" || typeof overBy !== "number") return null;
+    const shares = [
+      share("over", "Limit", limit, "All of it is needed, and more"),
+      { ...reserve, tokens: Math.min(tokenBuffer, settings.value.contextWindow) },
+    ];
+    return (
+      <TokenBar
+        label="Budget"
+        shares={shares}
+        beyond={share("beyond", "Over by", overBy, "Would have to be removed")}
+      />
+    );
+  }
+  const { tokens, limit, cut } = made.result.report;
+  const shares = [
+    share("system", "System", tokens.system, "The system context"),
+    share("messages", "Messages", tokens.messages, "The content of the messages, or the document"),
+    share("overhead", "Overhead", tokens.overhead, "Tokens that a provider adds to each message and each request"),
+    share("free", "Free", limit - tokens.total, "Unused tokens below the limit"),
+    reserve,
+  ];
+  const beyond = cut && share("beyond", "Cut", cut.tokens, "Cut to stay under the limit, each node counted alone");
   return (
     <TokenBar label="Budget" shares={shares} beyond={beyond}>
-      <Summary />
+      <Summary made={made} />
     </TokenBar>
   );
 }
 
-const share = (tone: Share["tone"] & string, name: string, tokens: number, title: string): Share => ({
-  id: tone,
-  tone,
-  name,
-  tokens,
-  title,
-});
+const share = (id: string, name: string, tokens: number, title: string): Share => ({ id, name, tokens, title });
 
-type Shares = [inside: Share[], beyond?: Share | undefined];
-
-function sharesOfReport({ tokens, limit, cut }: AssemblyReport, tokenBuffer: number): Shares {
-  const overhead = "Tokens that a provider adds to each message and each request";
-  return [
-    [
-      share("system", "System", tokens.system, "The system context"),
-      share("messages", "Messages", tokens.messages, "The content of the messages, or the document"),
-      share("overhead", "Overhead", tokens.overhead, overhead),
-      share("free", "Free", limit - tokens.total, "Unused tokens below the limit"),
-      share("reserve", "Token buffer", tokenBuffer, "Reserved for the answer"),
-    ],
-    cut && share("beyond", "Cut", cut.tokens, "Cut to stay under the limit, each node counted alone"),
-  ];
-}
-
-function sharesOfError({ limit, overBy }: Record<string, unknown>, tokenBuffer: number): Shares {
-  if (typeof limit !== "number" || typeof overBy !== "number") return [[]];
-  const reserved = Math.min(tokenBuffer, settings.value.contextWindow);
-  return [
-    [
-      share("over", "Limit", limit, "All of it is needed, and more"),
-      share("reserve", "Token buffer", reserved, "Reserved for the answer"),
-    ],
-    share("beyond", "Over by", overBy, "Would have to be removed"),
-  ];
-}
-
-function Summary() {
-  const made = outcome.value;
-  if (!made || made.kind === "error") return null;
-  const { report } = made.result;
-  const { total, tokenizer } = report.tokens;
+function Summary({ made }: { made: Assembled }) {
+  const { tokens, limit, cut, minimumRecentNodesMet } = made.result.report;
   const estimated = estimate.value;
+  const difference = change((100 * ((estimated ?? 0) - tokens.total)) / (tokens.total || 1));
+  const shortened = cut?.partialNodeIds.length ?? 0;
   return (
     <p class="summary" role="status">
       {estimated === undefined ? (
         <span>
-          <strong data-total>{count(total)}</strong> of {count(report.limit)} tokens
+          <strong data-total>{count(tokens.total)}</strong> of {count(limit)} tokens
         </span>
       ) : (
         <>
           <span>
-            <strong data-total>{count(total)}</strong> exact ·{" "}
+            <strong data-total>{count(tokens.total)}</strong> exact ·{" "}
             <span title="The estimate for the same messages">
-              estimate <span data-estimate>{count(estimated)}</span> ({difference(estimated, total)})
+              estimate <span data-estimate>{count(estimated)}</span> ({difference})
             </span>
           </span>
-          <span>limit {count(report.limit)}</span>
+          <span>limit {count(limit)}</span>
         </>
       )}
       <Unloaded />
@@ -85,13 +73,12 @@ function Summary() {
         <span title="The Chats view counts 3 and the role for each message">overhead: 4 a message, 3 a request</span>
       ) : null}
       <span>
-        {report.cut
-          ? `${plural(report.cut.nodeIds.length, "node")} cut${report.cut.partialNodeIds.length > 0 ? `, ${count(report.cut.partialNodeIds.length)} shortened` : ""}`
-          : "nothing cut"}
+        {cut ? `${plural(cut.nodeIds.length, "node")} cut` : "nothing cut"}
+        {shortened > 0 ? `, ${count(shortened)} shortened` : ""}
       </span>
-      {report.minimumRecentNodesMet ? null : <span class="warn">fewer recent nodes than requested</span>}
+      {minimumRecentNodesMet ? null : <span class="warn">fewer recent nodes than requested</span>}
       <span class="quiet-text">
-        {tokenizer} count · {speedOf(made)}
+        {tokens.tokenizer} count · {speedOf(made)}
       </span>
     </p>
   );
@@ -100,24 +87,14 @@ function Summary() {
 /** The settings may be collapsed, so that a count by another tokenizer than the selected one is shown here as well. */
 function Unloaded() {
   const asked = settings.value.tokenizer;
-  if (!asked) return null;
-  switch (vocabularyState(asked)?.kind) {
-    case "loading":
-      return <span>estimate until {asked} is loaded</span>;
-    case "failed":
-      return <span class="warn">estimate, since {asked} could not be loaded</span>;
-    default:
-      return null;
-  }
-}
-
-/** The difference between two numbers in percent: `+2.3 %`. */
-function difference(value: number, from: number): string {
-  return change(from > 0 ? (100 * (value - from)) / from : 0);
+  const state = asked && vocabularyState(asked)?.kind;
+  if (state === "loading") return <span>estimate until {asked} is loaded</span>;
+  if (state === "failed") return <span class="warn">estimate, since {asked} could not be loaded</span>;
+  return null;
 }
 
 /** The duration of an assembly. The first one also includes reading and compiling. */
-function speedOf({ milliseconds: took, first }: Exclude<Outcome, { kind: "error" }>): string {
+function speedOf({ milliseconds: took, first }: Assembled): string {
   const warm = warmTime.value;
   if (!first) return milliseconds(took);
   return warm === undefined ? `${milliseconds(took)}, the first time` : milliseconds(warm);

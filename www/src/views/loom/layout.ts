@@ -1,28 +1,37 @@
 import { hierarchy, tree as tidyTree } from "d3-hierarchy";
 import { firstWhere } from "../../ui/binary-search.js";
-import type { TreeLink, TreeIndex } from "./tree-index.js";
+import type { LinkKind, TreeIndex } from "./tree-index.js";
 
 export interface Point {
   x: number;
   y: number;
 }
 
+/** A rectangle of the drawing. */
+export interface Box {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
 /** A node with its position in the drawing. */
 export interface Placed extends Point {
   id: string;
+  depth: number;
   /** Its index in its level, from the left. */
   slot: number;
   /** The parent in the drawing. */
   parent: Placed | undefined;
   /** The kind of line from the parent. */
-  kind: TreeLink["kind"];
+  kind: LinkKind;
   /** Width available for a label to its right, in pixels. */
   room: number;
 }
 
 /** A line outside the layout of the tree. */
 export interface Bow {
-  link: TreeLink;
+  kind: LinkKind;
   from: Placed;
   to: Placed;
 }
@@ -32,7 +41,7 @@ export interface TreeLayout {
   /** The nodes of each level, from left to right; visible ones are found by binary search. */
   levels: Placed[][];
   bows: Bow[];
-  bounds: { left: number; top: number; right: number; bottom: number };
+  bounds: Box;
 }
 
 const COLUMN = 30;
@@ -45,9 +54,7 @@ const LABEL_GAP = 14;
 
 /** A tidy drawing from the top down; several roots are placed side by side. */
 export function layoutTree(index: TreeIndex): TreeLayout {
-  const root = hierarchy<string | undefined>(undefined, (id) =>
-    id === undefined ? index.roots : index.children.get(id),
-  );
+  const root = hierarchy<string | undefined>(undefined, (id) => index.children.get(id));
   const drawn = tidyTree<string | undefined>()
     .nodeSize([COLUMN, ROW])
     .separation((a, b) => (a.parent === b.parent ? 1 : 1.2))(root);
@@ -58,16 +65,18 @@ export function layoutTree(index: TreeIndex): TreeLayout {
   // Level by level from the top, each from left to right: parents come before their children.
   drawn.each((node) => {
     if (node.data === undefined) return;
-    const level = (levels[node.depth - 1] ??= []);
+    const depth = node.depth - 1;
+    const level = (levels[depth] ??= []);
     const id = node.data;
     const above = node.parent?.data;
     const placed: Placed = {
       id,
       x: node.x,
       y: node.y - ROW,
+      depth,
       slot: level.length,
       parent: above === undefined ? undefined : at.get(above),
-      kind: index.annotated.has(id) ? "annotation" : "continuation",
+      kind: index.annotations.has(id) ? "annotation" : "continuation",
       room: WIDEST_LABEL,
     };
     at.set(id, placed);
@@ -84,27 +93,16 @@ export function layoutTree(index: TreeIndex): TreeLayout {
       bounds.right = Math.max(bounds.right, placed.x + Math.min(NARROWEST_LABEL, next - placed.x));
     }
   }
-  const bows: Bow[] = [];
-  for (const link of index.links) {
-    if (index.parent.get(link.to) === link.from) continue;
-    const from = at.get(link.from);
-    const to = at.get(link.to);
-    if (from && to) bows.push({ link, from, to });
-  }
-  if (index.links.some(({ kind }) => kind !== "continuation")) bounds.left -= SIDE / 2;
+  const bows = index.links.flatMap(({ kind, from, to }): Bow[] => {
+    const [start, end] = [at.get(from), at.get(to)];
+    return start && end ? [{ kind, from: start, to: end }] : [];
+  });
+  if (bows.length > 0) bounds.left -= SIDE / 2;
   return { at, levels, bows, bounds };
 }
 
-/** A rectangle of the drawing. */
-export interface Box {
-  left: number;
-  top: number;
-  right: number;
-  bottom: number;
-}
-
 /** The range of levels in a rectangle, end exclusive. */
-export function levelsIn({ levels }: TreeLayout, { top, bottom }: Box): [number, number] {
+export function levelsIn({ levels }: TreeLayout, { top, bottom }: Pick<Box, "top" | "bottom">): [number, number] {
   const within = (row: number): number => Math.min(levels.length, Math.max(0, row));
   return [within(Math.ceil(top / ROW)), within(Math.floor(bottom / ROW) + 1)];
 }
@@ -116,12 +114,7 @@ export function nodeAt(
   reach: number,
   labelled: (placed: Placed) => number,
 ): string | undefined {
-  const [first, after] = levelsIn(layout, {
-    left: point.x,
-    right: point.x,
-    top: point.y - reach,
-    bottom: point.y + reach,
-  });
+  const [first, after] = levelsIn(layout, { top: point.y - reach, bottom: point.y + reach });
   let nearest: { id: string; distance: number } | undefined;
   for (const level of layout.levels.slice(first, after)) {
     const next = firstWhere(level, ({ x }) => x >= point.x);

@@ -1,3 +1,4 @@
+import { paramsOf, wordIn } from "../../shell/route.js";
 import { readAware, writeAware } from "./aware.js";
 import {
   ENCODINGS,
@@ -12,45 +13,41 @@ import {
   type Settings,
 } from "./settings.js";
 
-/** The state in a shared link: the tree, the position in it, and the settings. */
-export interface LinkState {
-  source: string;
-  tip?: string;
-  settings: Settings;
-}
-
-/** Keys are short, because people read links; only differences from the start are written. */
-export function writeLink(state: LinkState, start: Settings): URLSearchParams {
-  const { settings } = state;
-  const p = new URLSearchParams();
-  p.set("tree", state.source);
-  if (state.tip) p.set("tip", state.tip);
-  if (settings.mode !== start.mode) p.set("mode", settings.mode);
-  if (settings.contextWindow !== start.contextWindow) p.set("window", String(settings.contextWindow));
-  const { truncationStrategy, minimumRecentNodes, tokenBuffer, cutStep, startOn, truncationMarker, protect, fill } =
-    settings.preferences;
-  if (truncationStrategy !== undefined) p.set("strategy", truncationStrategy);
-  if (tokenBuffer !== undefined) p.set("buffer", String(tokenBuffer));
-  if (minimumRecentNodes !== undefined) p.set("recent", String(minimumRecentNodes));
-  if (cutStep !== undefined) p.set("step", String(cutStep));
-  if (startOn !== undefined) p.set("startOn", startOn);
-  if (protect !== undefined) p.set("protect", protectionOf(protect));
-  if (fill !== undefined) p.set("fill", fill);
-  if (truncationMarker !== undefined) p.set("marker", truncationMarker);
-  if (settings.annotations === "all") p.set("annotations", "all");
-  else if (settings.annotations !== "none") for (const id of settings.annotations) p.append("annotation", id);
-  if (settings.provider) p.set("provider", settings.provider);
-  if (settings.model) p.set("model", settings.model);
-  if (settings.cache) p.set("cache", "1");
-  if (settings.tokenizer) p.set("tokens", settings.tokenizer);
-  if (settings.instructionScope) p.set("instructions", settings.instructionScope);
-  if (settings.systemPrompt) p.set("system", settings.systemPrompt);
-  if (settings.workingBuffer) p.set("text", settings.workingBuffer);
-  if (settings.pendingMessage) p.set("message", settings.pendingMessage);
-  if (settings.bufferSystem !== undefined) p.set("bufferSystem", String(settings.bufferSystem));
-  if (settings.aware) writeAware(p, settings.aware);
-  for (const [node, choice] of Object.entries(settings.choices)) p.append("choice", JSON.stringify([node, choice]));
-  for (const [node, version] of Object.entries(settings.versions)) p.append("version", JSON.stringify([node, version]));
+/**
+ * Writes the tree, the position in it and the settings, without those that equal the initial ones. Keys are short,
+ * because people read links.
+ */
+export function writeLink(tree: string, tip: string | undefined, settings: Settings, start: Settings): URLSearchParams {
+  const { preferences, annotations, aware } = settings;
+  const fields: Record<string, unknown> = {
+    tree,
+    tip,
+    mode: settings.mode,
+    window: settings.contextWindow,
+    strategy: preferences.truncationStrategy,
+    buffer: preferences.tokenBuffer,
+    recent: preferences.minimumRecentNodes,
+    step: preferences.cutStep,
+    startOn: preferences.startOn,
+    protect: preferences.protect && protectionOf(preferences.protect),
+    fill: preferences.fill,
+    marker: preferences.truncationMarker,
+    annotations: annotations === "all" ? annotations : undefined,
+    provider: settings.provider,
+    model: settings.model,
+    cache: settings.cache ? 1 : undefined,
+    tokens: settings.tokenizer,
+    instructions: settings.instructionScope,
+    system: settings.systemPrompt,
+    text: settings.workingBuffer,
+    message: settings.pendingMessage,
+    bufferSystem: settings.bufferSystem,
+  };
+  const p = paramsOf(fields, { mode: start.mode, window: start.contextWindow });
+  if (Array.isArray(annotations)) for (const id of annotations) p.append("annotation", id);
+  if (aware) writeAware(p, aware);
+  for (const choice of Object.entries(settings.choices)) p.append("choice", JSON.stringify(choice));
+  for (const version of Object.entries(settings.versions)) p.append("version", JSON.stringify(version));
   for (const [node, value] of Object.entries(settings.excluded)) p.append(value ? "exclude" : "include", node);
   return p;
 }
@@ -60,60 +57,52 @@ export function writeLink(state: LinkState, start: Settings): URLSearchParams {
  * be typed by hand.
  */
 export function readLink(p: URLSearchParams, start: Settings): Settings {
-  const settings = freshSettings(start.contextWindow, start.mode);
-  const mode = p.get("mode");
-  if (mode === "dialogue" || mode === "buffer") settings.mode = mode;
-  settings.contextWindow = number(p, "window") ?? start.contextWindow;
-
-  const strategy = STRATEGIES.find((s) => s === p.get("strategy"));
-  if (strategy) settings.preferences.truncationStrategy = strategy;
-  const tokenBuffer = number(p, "buffer");
-  if (tokenBuffer !== undefined) settings.preferences.tokenBuffer = tokenBuffer;
-  const recent = number(p, "recent");
-  if (recent !== undefined) settings.preferences.minimumRecentNodes = recent;
-  const step = number(p, "step");
-  if (step !== undefined) settings.preferences.cutStep = step;
-  const startOn = p.get("startOn");
-  if (startOn === "any" || startOn === "user") settings.preferences.startOn = startOn;
-  const protection = (Object.keys(PROTECTIONS) as Protection[]).find((name) => name === p.get("protect"));
-  if (protection) settings.preferences.protect = PROTECTIONS[protection];
-  const fill = FILLS.find((name) => name === p.get("fill"));
-  if (fill) settings.preferences.fill = fill;
-  const marker = p.get("marker");
-  if (marker !== null) settings.preferences.truncationMarker = marker;
-
+  const text = (name: string): string | undefined => p.get(name) || undefined;
+  const number = (name: string): number | undefined => {
+    const value = Number(text(name)?.trim() || Number.NaN);
+    return Number.isFinite(value) ? value : undefined;
+  };
+  const protection = wordIn(p, "protect", Object.keys(PROTECTIONS) as Protection[]);
   const some = p.getAll("annotation");
-  if (p.get("annotations") === "all") settings.annotations = "all";
-  else if (some.length > 0) settings.annotations = some;
-  const provider = PROVIDERS.find((name) => name === p.get("provider"));
-  const model = p.get("model");
-  if (provider && model) settings.model = model;
-  if (provider && p.has("cache")) settings.cache = true;
-  const tokenizer = ENCODINGS.find((name) => name === p.get("tokens"));
-  if (tokenizer) settings.tokenizer = tokenizer;
-  const scope = p.get("instructions");
-  if (scope === "path" || scope === "generation") settings.instructionScope = scope;
-  const system = p.get("system");
-  if (system) settings.systemPrompt = system;
-  const text = p.get("text");
-  if (text) settings.workingBuffer = text;
-  const message = p.get("message");
-  if (message) settings.pendingMessage = message;
-  const bufferSystem = p.get("bufferSystem");
-  if (bufferSystem !== null) settings.bufferSystem = bufferSystem === "true";
-  const aware = readAware(p);
-  if (aware) settings.aware = aware;
-  Object.assign(settings.choices, pairs(p, "choice"));
-  Object.assign(settings.versions, pairs(p, "version"));
-  for (const id of p.getAll("exclude")) settings.excluded[id] = true;
-  for (const id of p.getAll("include")) settings.excluded[id] = false;
-  return provider ? withProvider({ ...settings, provider }, provider) : settings;
+  const provider = wordIn(p, "provider", PROVIDERS);
+  const settings: Settings = {
+    ...freshSettings(number("window") ?? start.contextWindow, wordIn(p, "mode", ["dialogue", "buffer"]) ?? start.mode),
+    ...present({
+      annotations: p.get("annotations") === "all" ? "all" : some.length > 0 ? some : undefined,
+      provider,
+      model: provider && text("model"),
+      cache: provider && p.has("cache") ? true : undefined,
+      tokenizer: wordIn(p, "tokens", ENCODINGS),
+      instructionScope: wordIn(p, "instructions", ["path", "generation"]),
+      systemPrompt: text("system"),
+      workingBuffer: text("text"),
+      pendingMessage: text("message"),
+      bufferSystem: p.has("bufferSystem") ? p.get("bufferSystem") === "true" : undefined,
+      aware: readAware(p),
+    }),
+    preferences: present({
+      truncationStrategy: wordIn(p, "strategy", STRATEGIES),
+      tokenBuffer: number("buffer"),
+      minimumRecentNodes: number("recent"),
+      cutStep: number("step"),
+      startOn: wordIn(p, "startOn", ["any", "user"]),
+      protect: protection && PROTECTIONS[protection],
+      fill: wordIn(p, "fill", FILLS),
+      truncationMarker: p.get("marker") ?? undefined,
+    }),
+    choices: pairs(p, "choice"),
+    versions: pairs(p, "version"),
+    excluded: Object.fromEntries([
+      ...p.getAll("exclude").map((id) => [id, true]),
+      ...p.getAll("include").map((id) => [id, false]),
+    ]),
+  };
+  return provider ? withProvider(settings, provider) : settings;
 }
 
-function number(p: URLSearchParams, key: string): number | undefined {
-  const text = p.get(key);
-  const value = text === null || text.trim() === "" ? Number.NaN : Number(text);
-  return Number.isFinite(value) ? value : undefined;
+/** The fields with a value. */
+function present<T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
 function pairs(p: URLSearchParams, key: string): Record<string, string> {

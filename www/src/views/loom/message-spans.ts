@@ -1,12 +1,12 @@
-import type { Message, MessageSpan, Part } from "ctxweave/loom";
+import type { Message, Part } from "ctxweave/loom";
 
 /** A stretch of a message: a node's, the marker's, a loom-aware block, or other text. */
 export interface Segment {
   kind: "node" | "marker" | "memory" | "loom" | "plain";
-  /** Its nodes; empty for a marker or a block. */
-  nodeIds: string[];
+  /** Absent for everything else. */
+  nodeId?: string;
   /** Loom-aware: the header before the node's text. */
-  header?: string;
+  header?: string | undefined;
   parts: Part[];
 }
 
@@ -26,30 +26,32 @@ const LOOM = "=== Loom Context ===\n";
 export function segmentsOf(message: Message, around: Surroundings): Segment[] {
   const { content } = message;
   const parts: readonly Part[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  const spansOf = Map.groupBy(message.spans, (span) => span.part ?? 0);
   const segments: Segment[] = [];
   let header: string | undefined;
   parts.forEach((part, index) => {
-    const spans = message.spans.filter((span) => (span.part ?? 0) === index);
+    const spans = spansOf.get(index) ?? [];
     if (part.type !== "text") {
-      const [span] = spans;
-      if (span) addToNode(segments, span, part, take());
+      if (spans[0]) addToNode(spans[0].nodeId, part);
       return;
     }
     let at = 0;
-    for (const span of spans) {
-      between(part.text.slice(at, span.start), index === 0 && at === 0, false);
-      addToNode(segments, span, { type: "text", text: part.text.slice(span.start, span.end) }, take());
-      at = span.end;
+    for (const { nodeId, start, end } of spans) {
+      between(part.text.slice(at, start), index === 0 && at === 0, false);
+      addToNode(nodeId, { type: "text", text: part.text.slice(start, end) });
+      at = end;
     }
     between(part.text.slice(at), index === 0 && at === 0, index === parts.length - 1);
   });
   if (header !== undefined) add("plain", header);
   return segments;
 
-  function take(): string | undefined {
-    const taken = header;
+  /** Adds a part to the segment of its node, or with the header before it in a new one. */
+  function addToNode(nodeId: string, part: Part): void {
+    const last = segments.at(-1);
+    if (last?.nodeId === nodeId && header === undefined) last.parts.push(part);
+    else segments.push({ kind: "node", nodeId, header, parts: [part] });
     header = undefined;
-    return taken;
   }
 
   /** Splits the text between two nodes: blocks, the marker, the header of the next node. */
@@ -77,12 +79,6 @@ export function segmentsOf(message: Message, around: Surroundings): Segment[] {
   }
 
   function add(kind: Segment["kind"], text: string): void {
-    segments.push({ kind, nodeIds: [], parts: [{ type: "text", text }] });
+    segments.push({ kind, parts: [{ type: "text", text }] });
   }
-}
-
-function addToNode(segments: Segment[], { nodeId }: MessageSpan, part: Part, header: string | undefined): void {
-  const last = segments.at(-1);
-  if (last?.kind === "node" && last.nodeIds[0] === nodeId && header === undefined) last.parts.push(part);
-  else segments.push({ kind: "node", nodeIds: [nodeId], ...(header === undefined ? {} : { header }), parts: [part] });
 }

@@ -1,17 +1,24 @@
-import { useSignalEffect, type Signal } from "@preact/signals";
-import type { NodeReport } from "ctxweave/loom";
-import { useEffect, useRef } from "preact/hooks";
-import type { TreeLayout } from "./layout.js";
-import { palette, type Palette } from "./palette.js";
-import type { Size, Transform } from "./viewport.js";
+import { effect, type Signal } from "@preact/signals";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { Point, TreeLayout } from "./layout.js";
+import { contextOf } from "./paint-mark.js";
+import { palette } from "./palette.js";
+import { layout as layoutSignal, path, rows } from "./state.js";
+import { centreOn, type Size, type Transform } from "./viewport.js";
 
 const WIDTH = 48;
 const PAD = 6;
 
+/** Shows the whole drawing in the strip. */
+function fitted({ left, top, right, bottom }: TreeLayout["bounds"], height: number): Transform {
+  const k = Math.min((WIDTH - 2 * PAD) / Math.max(1, right - left), (height - 2 * PAD) / Math.max(1, bottom - top));
+  return { k, x: WIDTH / 2 - ((left + right) / 2) * k, y: PAD - top * k };
+}
+
 /** Draws dots; of overlapping ones only the first. */
 function dots(
   context: CanvasRenderingContext2D,
-  layout: TreeLayout,
+  { at }: TreeLayout,
   ids: Iterable<string>,
   colourOf: (id: string) => string,
   side: number,
@@ -19,9 +26,9 @@ function dots(
 ): void {
   const taken = new Set<number>();
   for (const id of ids) {
-    const at = layout.at.get(id);
-    if (!at) continue;
-    const [left, top] = [Math.round(at.x * k + x - side / 2), Math.round(at.y * k + y - side / 2)];
+    const placed = at.get(id);
+    if (!placed) continue;
+    const [left, top] = [Math.round(placed.x * k + x - side / 2), Math.round(placed.y * k + y - side / 2)];
     const cell = top * WIDTH + left;
     if (taken.has(cell)) continue;
     taken.add(cell);
@@ -34,100 +41,59 @@ function dots(
  * The whole tree in a strip, with a frame around the visible part. For the pointer only; keyboard users have other
  * navigation. The dots are painted when the tree or its fates change; panning only moves the frame.
  */
-export function Minimap(props: {
-  layout: TreeLayout;
-  transform: Signal<Transform>;
-  size: Signal<Size>;
-  path: string[];
-  rows: Map<string, NodeReport>;
-}) {
-  const { layout, transform, size, path, rows } = props;
+export function Minimap({ transform, size }: { transform: Signal<Transform>; size: Signal<Size> }) {
+  const layout = layoutSignal.value as TreeLayout;
+  const colours = palette.value;
+  const height = Math.max(40, size.value.height);
+  const strip = fitted(layout.bounds, height);
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
-  const others = useRef<{ layout: TreeLayout; colours: Palette; height: number; kept: HTMLCanvasElement }>(undefined);
-  const scale = (): { k: number; x: number; y: number; height: number } => {
-    const { bounds } = layout;
-    const height = Math.max(40, size.value.height);
-    const k = Math.min(
-      (WIDTH - 2 * PAD) / Math.max(1, bounds.right - bounds.left),
-      (height - 2 * PAD) / Math.max(1, bounds.bottom - bounds.top),
-    );
-    return { k, x: WIDTH / 2 - ((bounds.left + bounds.right) / 2) * k, y: PAD - bounds.top * k, height };
-  };
+  // The dots of unaffected nodes are many, and the same for every assembly.
+  const others = useMemo(() => {
+    const kept = document.createElement("canvas");
+    const context = contextOf(kept, WIDTH, height);
+    if (colours) dots(context, layout, layout.at.keys(), () => colours.other, 2, strip);
+    return kept;
+  }, [layout, colours, height]);
 
-  const draw = (): void => {
-    const element = canvas.current;
-    const context = element?.getContext("2d");
-    const colours = palette.value;
-    if (!element || !context || !colours || size.value.height === 0) return;
-    const { k, x, y, height } = scale();
-    const ratio = devicePixelRatio || 1;
-    element.width = WIDTH * ratio;
-    element.height = height * ratio;
-    element.style.height = `${height}px`;
-    context.scale(ratio, ratio);
-    const at = { k, x, y };
-    // The dots of unaffected nodes are many, and the same for every assembly.
-    if (others.current?.layout !== layout || others.current.colours !== colours || others.current.height !== height) {
-      const kept = document.createElement("canvas");
-      kept.width = element.width;
-      kept.height = element.height;
-      const onto = kept.getContext("2d");
-      onto?.scale(ratio, ratio);
-      if (onto) dots(onto, layout, layout.at.keys(), () => colours.other, 2, at);
-      others.current = { layout, colours, height, kept };
-    }
-    context.drawImage(others.current.kept, 0, 0, WIDTH, height);
-    const shown = rows.size > 0 ? rows.keys() : path;
-    dots(context, layout, shown, (id) => colours[rows.get(id)?.fate ?? "accent"], 3, at);
-  };
+  useLayoutEffect(() => {
+    if (!canvas.current || !colours) return;
+    const context = contextOf(canvas.current, WIDTH, height);
+    context.drawImage(others, 0, 0, WIDTH, height);
+    const fates = rows.value;
+    const shown = fates.size > 0 ? fates.keys() : path.value;
+    dots(context, layout, shown, (id) => colours[fates.get(id)?.fate ?? "accent"], 3, strip);
+  }, [others, path.value, rows.value]);
 
-  const place = (): void => {
-    const element = frame.current;
-    if (!element || size.value.height === 0) return;
-    const { k, x, y, height } = scale();
-    const t = transform.value;
-    const within = (value: number, most: number): number => Math.min(most, Math.max(0, value));
-    const left = within((-t.x / t.k) * k + x, WIDTH);
-    const top = within((-t.y / t.k) * k + y, height);
-    const right = within(((size.value.width - t.x) / t.k) * k + x, WIDTH);
-    const bottom = within(((size.value.height - t.y) / t.k) * k + y, height);
-    element.style.inset = `${top}px auto auto ${left}px`;
-    element.style.width = `${Math.max(4, right - left)}px`;
-    element.style.height = `${Math.max(4, bottom - top)}px`;
-  };
+  useLayoutEffect(
+    () =>
+      effect(() => {
+        const { k, x, y } = transform.value;
+        const [left, top] = [strip.x - (x / k) * strip.k, strip.y - (y / k) * strip.k];
+        const right = WIDTH - left - (size.value.width / k) * strip.k;
+        const bottom = height - top - (size.value.height / k) * strip.k;
+        const inset = [top, right, bottom, left].map((side) => `max(0px, ${side}px)`);
+        if (frame.current) frame.current.style.inset = inset.join(" ");
+      }),
+    [layout, height],
+  );
 
-  // Effects run once and draw the current state.
-  const drawing = useRef(draw);
-  drawing.current = draw;
-  useSignalEffect(place);
-  useSignalEffect(() => {
-    void palette.value;
-    void size.value;
-    drawing.current();
-  });
-  useEffect(() => {
-    draw();
-    place();
-  }, [layout, path, rows]);
-
-  const jump = (event: PointerEvent): void => {
+  const jump = (event: PointerEvent & { currentTarget: HTMLCanvasElement }): void => {
     if (event.buttons === 0) return;
-    const element = canvas.current as HTMLCanvasElement;
-    element.setPointerCapture(event.pointerId);
-    const box = element.getBoundingClientRect();
-    const { k, x, y } = scale();
-    const t = transform.value;
-    transform.value = {
-      k: t.k,
-      x: size.value.width * 0.42 - ((event.clientX - box.left - x) / k) * t.k,
-      y: size.value.height / 2 - ((event.clientY - box.top - y) / k) * t.k,
-    };
+    event.currentTarget.setPointerCapture(event.pointerId);
+    const point: Point = { x: (event.offsetX - strip.x) / strip.k, y: (event.offsetY - strip.y) / strip.k };
+    transform.value = centreOn(point, transform.value.k, size.value);
   };
   return (
-    <div class="strip" aria-hidden="true">
-      <canvas ref={canvas} width={WIDTH} onPointerDown={jump} onPointerMove={jump} />
-      <div class="strip-frame" ref={frame} />
+    <div class="relative w-12 overflow-hidden border-s border-line bg-sunken max-two:hidden" aria-hidden="true">
+      <canvas
+        ref={canvas}
+        class="cursor-pointer touch-none"
+        style={{ inlineSize: WIDTH, blockSize: height }}
+        onPointerDown={jump}
+        onPointerMove={jump}
+      />
+      <div ref={frame} class="pointer-events-none absolute min-h-1 min-w-1 rounded-[3px] border-[1.5px] border-ink-2" />
     </div>
   );
 }

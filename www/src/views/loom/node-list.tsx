@@ -1,14 +1,13 @@
 import { useComputed, useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
 import { bound } from "../../ui/bound.js";
 import { optionsOf, Select } from "../../ui/fields.js";
 import { plural } from "../../ui/format.js";
 import { contains, SearchField } from "../../ui/search.js";
 import { Windowed } from "../../ui/windowed.js";
 import { FATES } from "../../ui/words.js";
-import { cursor, index, path, pickTip, rows, tip } from "./state.js";
-import { fullText, nodeName, snippet } from "./tree-index.js";
 import { authorClass } from "./authors.js";
+import { cursor, index, path, pickTip, rows, tip, tips } from "./state.js";
+import { fullText, nodeName, snippet } from "./tree-index.js";
 
 /** Height of a row in pixels. */
 const HEIGHT = 31;
@@ -19,43 +18,39 @@ const WHICH = optionsOf({ tips: "Tips", path: "Current path", all: "All nodes" }
 export function NodeList() {
   const query = useSignal("");
   const which = useSignal<Which>("tips");
-  const whichId = useId();
   const found = useComputed(() => {
-    const tree = index.value;
-    if (!tree) return [];
-    const pool =
-      which.value === "tips" ? tree.tips : which.value === "path" ? path.value : tree.tree.nodes.map((n) => n.id);
+    const nodes = index.value?.node ?? new Map();
+    const pool = { tips: () => tips.value, path: () => path.value, all: () => [...nodes.keys()] }[which.value]();
     if (query.value.trim() === "") return pool;
     return pool.filter((id) => {
-      const node = tree.node.get(id);
+      const node = nodes.get(id);
       return node && contains(query.value, id, node.localId, fullText(node));
     });
   });
   const tree = index.value;
   if (!tree) return null;
+  const { length } = found.value;
   return (
-    <div class="node-list">
-      <div class="node-list-head">
+    <div class="flex min-w-0 flex-1 flex-col gap-1.5 pt-2.5">
+      <div class="grid grid-cols-[1fr_auto] gap-1.5 px-4">
         <SearchField label="Search the nodes" placeholder="Search text or id" query={query} />
-        <label for={whichId} class="sr-only">
+        <label for="which-nodes" class="sr-only">
           Which nodes
         </label>
-        <Select<Which> id={whichId} options={WHICH} {...bound(which)} />
+        <Select<Which> id="which-nodes" options={WHICH} {...bound(which)} />
       </div>
-      <p class="hint" role="status">
-        {found.value.length === 0
-          ? "No node matches."
-          : `${plural(found.value.length, "node")}. Choose one to assemble from it.`}
+      <p class="hint px-4" role="status">
+        {length === 0 ? "No node matches." : `${plural(length, "node")}. Choose one to assemble from it.`}
       </p>
       <Windowed
         key={which.value}
         label="Nodes"
         role="list"
-        class="found-nodes"
-        count={found.value.length}
+        class="found-nodes flex-1 border-t border-line"
+        count={length}
         estimate={() => HEIGHT}
         overscan={12}
-        itemProps={(at) => ({ role: "listitem", "aria-setsize": found.value.length, "aria-posinset": at + 1 })}
+        itemProps={(at) => ({ role: "listitem", "aria-setsize": length, "aria-posinset": at + 1 })}
         item={(at) => {
           const id = found.value[at] ?? "";
           const node = tree.node.get(id);
@@ -68,9 +63,9 @@ export function NodeList() {
               onClick={() => pickTip(id)}
               onFocus={() => (cursor.value = id)}
             >
-              <span class={`author dot ${authorClass(tree, id)}`} aria-hidden="true" />
-              <code>{nodeName(node, id)}</code>
-              <span class="truncate list-text">{snippet(node, 80)}</span>
+              <span class={`author dot m-0 ${authorClass(tree, id)}`} aria-hidden="true" />
+              <code class="text-xs">{nodeName(node, id)}</code>
+              <span class="truncate text-ink-2">{snippet(node, 80)}</span>
               {fate ? <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span> : null}
             </button>
           );

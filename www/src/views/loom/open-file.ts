@@ -1,10 +1,12 @@
 import type { CtxweaveError, LoomTreeData, Media } from "ctxweave/loom";
 import { hold } from "./resident.js";
 
-/** A tree read from a file, with the current node if the file has one, or the reason for failure. */
-export type Opened =
-  | { ok: true; tree: LoomTreeData; media: Record<string, Media>; tip?: string }
-  | { ok: false; message: string; hint: string };
+/** A tree read from a file, with the current node if the file has one. */
+export interface TreeFile {
+  tree: LoomTreeData;
+  media: Record<string, Media>;
+  tip: string | undefined;
+}
 
 /** Errors of the request rather than the tree: the tree can be opened, and the page shows them. */
 const NOT_THE_TREE = new Set([
@@ -20,40 +22,37 @@ const NOT_THE_TREE = new Set([
 const SHAPE =
   "A tree is a JSON object with the arrays `nodes` and `edges`. The file may also be { tree, media, tip }, with the media of each ref and the current node.";
 
-export function openText(text: string): Opened {
+/** The error for a text that is not a tree; its cause is the hint for the user. */
+const notTree = (message: string): Error => new Error(`this is ${message}`, { cause: SHAPE });
+
+/** Reads a tree, and validates it with the library, which knows every rule. */
+export function readTree(text: string): TreeFile {
   const json = text.replace(/^\uFEFF/u, "");
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (error) {
-    return { ok: false, message: `this is not JSON: ${(error as Error).message}`, hint: SHAPE };
+    throw notTree(`not JSON: ${(error as Error).message}`);
   }
-  if (!isObject(value))
-    return { ok: false, message: `this is JSON, but ${nameOf(value)} instead of an object`, hint: SHAPE };
-  const tree = isObject(value["tree"]) ? value["tree"] : value;
-  const media = isObject(value["media"]) ? (value["media"] as Record<string, Media>) : {};
+  if (!isObject(value)) throw notTree(`JSON, but ${nameOf(value)} instead of an object`);
+  const { tree: inner, media, tip } = value;
+  const tree = isObject(inner) ? inner : value;
   for (const key of ["nodes", "edges"]) {
-    if (!Array.isArray(tree[key])) {
-      const found = key in tree ? `\`${key}\` is ${nameOf(tree[key])}` : `\`${key}\` is missing`;
-      return { ok: false, message: `this is not a Loom tree: ${found}`, hint: SHAPE };
-    }
+    if (Array.isArray(tree[key])) continue;
+    throw notTree(`not a Loom tree: \`${key}\` is ${key in tree ? nameOf(tree[key]) : "missing"}`);
   }
-  const problem = firstProblem(tree as unknown as LoomTreeData, tree === value ? json : undefined);
-  if (problem)
-    return {
-      ok: false,
-      message: `${problem.message} (${problem.code})`,
-      hint: "Nothing was changed: the previous tree is still open.",
-    };
-  const opened = { ok: true as const, tree: tree as unknown as LoomTreeData, media };
-  const { tip } = value;
-  const isNode = typeof tip === "string" && opened.tree.nodes.some(({ id }) => id === tip);
-  return isNode ? { ...opened, tip } : opened;
+  const data = tree as unknown as LoomTreeData;
+  validate(data, tree === value ? json : undefined);
+  return {
+    tree: data,
+    media: isObject(media) ? (media as Record<string, Media>) : {},
+    tip: data.nodes.find(({ id }) => id === tip)?.id,
+  };
 }
 
-/** Validates the tree with the library, which knows every rule. An empty tree is valid. */
-function firstProblem(tree: LoomTreeData, json: string | undefined): { code: string; message: string } | undefined {
+function validate(tree: LoomTreeData, json: string | undefined): void {
   const first: unknown = tree.nodes[0];
+  // An empty tree is valid.
   const tip = isObject(first) && typeof first["id"] === "string" ? { tip: first["id"] } : { path: [] };
   try {
     hold(tree, json, (held) => {
@@ -63,10 +62,9 @@ function firstProblem(tree: LoomTreeData, json: string | undefined): { code: str
         if (!NOT_THE_TREE.has((error as CtxweaveError).code)) throw error;
       }
     });
-    return undefined;
   } catch (error) {
-    const { code, message } = error as CtxweaveError;
-    return { code: code ?? "error", message };
+    const { code = "error", message } = error as CtxweaveError;
+    throw new Error(`${message} (${code})`);
   }
 }
 

@@ -1,133 +1,90 @@
 import type { NodeReport } from "ctxweave/loom";
 import type { Author } from "./authors.js";
-import type { TreeLink } from "./tree-index.js";
 import type { Palette } from "./palette.js";
-
-export type Fate = NodeReport["fate"];
+import type { LinkKind } from "./tree-index.js";
 
 /** The look of a node: humans are round and models square, so that colour is not needed. */
 export interface Look {
   author: Author;
-  annotation: boolean;
-  edit: boolean;
-  excluded: boolean;
-  pruned: boolean;
-  bookmarked: boolean;
+  annotation?: boolean;
+  edit?: boolean;
+  excluded?: boolean;
+  pruned?: boolean;
+  bookmarked?: boolean;
 }
-
-export const PLAIN: Omit<Look, "author"> = {
-  annotation: false,
-  edit: false,
-  excluded: false,
-  pruned: false,
-  bookmarked: false,
-};
 
 type Context = CanvasRenderingContext2D;
 
-const WHOLE: number[] = [];
+const CROSS = new Path2D("M-4,-4L4,4M4,-4L-4,4");
+const SLASH = new Path2D("M-4.5,4.5L4.5,-4.5");
+const BAR = new Path2D("M-3.5,0H3.5");
+const BOOKMARK = new Path2D("M5,-10H10V-2L7.5,-4L5,-2Z");
 
-function shape(context: Context, { author, annotation }: Look, x: number, y: number, grow = 0): void {
-  const r = (annotation ? 4.5 : 6) + grow;
-  context.beginPath();
-  if (author === "human") context.arc(x, y, r, 0, 2 * Math.PI);
-  else context.roundRect(x - r, y - r, 2 * r, 2 * r, r * 0.4);
+/** The context of a canvas, cleared and in pixels of this size on the screen. */
+export function contextOf(canvas: HTMLCanvasElement, width: number, height: number): Context {
+  const ratio = devicePixelRatio || 1;
+  Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+  const context = canvas.getContext("2d") as Context;
+  context.scale(ratio, ratio);
+  return context;
 }
 
-function stroke(context: Context, colour: string, width: number, dash: number[] = WHOLE, path?: Path2D): void {
+export function circle(r: number): Path2D {
+  const path = new Path2D();
+  path.arc(0, 0, r, 0, 2 * Math.PI);
+  return path;
+}
+
+function shape({ author, annotation }: Look, grow = 0): Path2D {
+  const r = (annotation ? 4.5 : 6) + grow;
+  if (author === "human") return circle(r);
+  const path = new Path2D();
+  path.roundRect(-r, -r, 2 * r, 2 * r, r * 0.4);
+  return path;
+}
+
+export function stroke(context: Context, path: Path2D, colour: string, width: number, dash: number[] = []): void {
   context.strokeStyle = colour;
   context.lineWidth = width;
-  if (dash !== WHOLE) context.setLineDash(dash);
-  if (path) context.stroke(path);
-  else context.stroke();
-  if (dash !== WHOLE) context.setLineDash(WHOLE);
+  context.setLineDash(dash);
+  context.stroke(path);
 }
 
-function fill(context: Context, colour: string): void {
+export function fill(context: Context, path: Path2D, colour: string): void {
   context.fillStyle = colour;
-  context.fill();
+  context.fill(path);
 }
 
-function lines(context: Context, x: number, y: number, ...segments: [number, number, number, number][]): void {
-  context.beginPath();
-  for (const [fromX, fromY, toX, toY] of segments) {
-    context.moveTo(x + fromX, y + fromY);
-    context.lineTo(x + toX, y + toY);
-  }
-}
-
-/** Paints a node that is not part of the assembly. */
-export function paintMark(context: Context, colours: Palette, look: Look, x: number, y: number): void {
+/** Paints a node at the origin that is not part of the assembly. */
+export function paintMark(context: Context, colours: Palette, look: Look): void {
   const by = colours[look.author];
-  if (look.edit) {
-    shape(context, look, x, y, 3.5);
-    stroke(context, by, 1, [3, 2]);
-  }
-  shape(context, look, x, y);
-  fill(context, look.excluded || look.pruned ? colours.surface : colours[`${look.author}-soft`]);
-  stroke(context, by, 1.2, look.pruned ? [2, 2] : WHOLE);
-  paintNotes(context, colours, look, x, y);
+  if (look.edit) stroke(context, shape(look, 3.5), by, 1, [3, 2]);
+  fill(context, shape(look), look.excluded || look.pruned ? colours.surface : colours[`${look.author}-soft`]);
+  stroke(context, shape(look), by, 1.2, look.pruned ? [2, 2] : []);
+  if (look.pruned) stroke(context, CROSS, colours.ink2, 1.6);
+  else if (look.excluded) stroke(context, SLASH, colours.ink2, 1.6);
+  if (look.bookmarked) fill(context, BOOKMARK, colours.accent);
 }
 
-function paintNotes(context: Context, colours: Palette, look: Look, x: number, y: number): void {
-  if (look.pruned) {
-    lines(context, x, y, [-4, -4, 4, 4], [4, -4, -4, 4]);
-    stroke(context, colours.ink2, 1.6);
-  } else if (look.excluded) {
-    lines(context, x, y, [-4.5, 4.5, 4.5, -4.5]);
-    stroke(context, colours.ink2, 1.6);
-  }
-  if (look.bookmarked) {
-    context.beginPath();
-    context.moveTo(x + 5, y - 10);
-    context.lineTo(x + 10, y - 10);
-    context.lineTo(x + 10, y - 2);
-    context.lineTo(x + 7.5, y - 4);
-    context.lineTo(x + 5, y - 2);
-    context.closePath();
-    fill(context, colours.accent);
-  }
-}
-
-/** Paints a node on the path with its fate; none if the assembly failed. */
-export function paintFate(
-  context: Context,
-  colours: Palette,
-  look: Look,
-  fate: Fate | undefined,
-  x: number,
-  y: number,
-): void {
-  if (look.edit) {
-    shape(context, look, x, y, 5.5);
-    stroke(context, colours[look.author], 1, [3, 2]);
-  }
-  shape(context, look, x, y, 2.5);
+/** Paints a node of the path at the origin, with its fate; none if the assembly failed. */
+export function paintFate(context: Context, colours: Palette, look: Look, fate: NodeReport["fate"] | undefined): void {
+  const by = colours[look.author];
+  const frame = shape(look, 2.5);
   const reduced = fate === "cut" || fate === "changed";
-  fill(context, reduced ? colours["cut-soft"] : colours.surface);
   const gone = fate !== undefined && fate !== "kept";
-  stroke(context, fate === undefined ? colours.ink : colours[fate], 1.6, gone ? [3.5, 2.5] : WHOLE);
-  shape(context, look, x, y);
-  fill(context, gone ? colours.surface : colours[look.author]);
-  stroke(context, gone ? colours[look.author] : colours.surface, 1.2);
-  if (reduced) {
-    lines(context, x, y, [-3.5, 0, 3.5, 0]);
-    stroke(context, colours.cut, 2.2);
-  } else if (fate === "excluded") {
-    lines(context, x, y, [-3, -3, 3, 3], [3, -3, -3, 3]);
-    stroke(context, colours.excluded, 2.2);
-  } else if (fate === "skipped") {
-    context.beginPath();
-    context.arc(x, y, 2.4, 0, 2 * Math.PI);
-    fill(context, colours.skipped);
-  }
-  if (look.bookmarked) paintNotes(context, colours, { ...look, excluded: false, pruned: false }, x, y);
+  if (look.edit) stroke(context, shape(look, 5.5), by, 1, [3, 2]);
+  fill(context, frame, reduced ? colours["cut-soft"] : colours.surface);
+  stroke(context, frame, fate === undefined ? colours.ink : colours[fate], 1.6, gone ? [3.5, 2.5] : []);
+  fill(context, shape(look), gone ? colours.surface : by);
+  stroke(context, shape(look), gone ? by : colours.surface, 1.2);
+  if (reduced) stroke(context, BAR, colours.cut, 2.2);
+  else if (fate === "excluded") stroke(context, CROSS, colours.excluded, 2.2);
+  else if (fate === "skipped") fill(context, circle(2.4), colours.skipped);
+  if (look.bookmarked) fill(context, BOOKMARK, colours.accent);
 }
-
-type LinkKind = TreeLink["kind"];
 
 const DASHES: Record<LinkKind, number[]> = {
-  continuation: WHOLE,
+  continuation: [],
   annotation: [1.5, 4],
   context: [6, 3],
   instruction: [2, 3],
@@ -147,7 +104,7 @@ export function paintLink(
   const strength = used ? (kind === "continuation" ? 2.4 : 2) : kind === "annotation" ? 1.8 : 1.2;
   context.globalAlpha = used || kind === "continuation" ? 1 : 0.65;
   context.lineCap = kind === "annotation" ? "round" : "butt";
-  stroke(context, plain, strength * width, DASHES[kind], path);
+  stroke(context, path, plain, strength * width, DASHES[kind]);
   context.globalAlpha = 1;
   context.lineCap = "butt";
 }

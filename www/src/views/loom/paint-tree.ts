@@ -1,10 +1,10 @@
 import type { NodeReport } from "ctxweave/loom";
-import { authorOf, type Author } from "./authors.js";
+import { authorOf } from "./authors.js";
 import { firstWhere } from "../../ui/binary-search.js";
-import { levelsIn, ROW, SIDE, type Box, type TreeLayout, type Placed } from "./layout.js";
-import { paintFate, paintLink, paintMark, type Look } from "./paint-mark.js";
+import { levelsIn, ROW, SIDE, type Box, type Point, type TreeLayout, type Placed } from "./layout.js";
+import { circle, fill, paintFate, paintLink, paintMark, stroke, type Look } from "./paint-mark.js";
 import type { Palette } from "./palette.js";
-import { snippet, type TreeLink, type TreeIndex } from "./tree-index.js";
+import { snippet, type TreeIndex } from "./tree-index.js";
 import type { Size, Transform } from "./viewport.js";
 
 /** Below this zoom nodes are dots without labels. */
@@ -31,43 +31,45 @@ export interface Scene {
   focused: boolean;
 }
 
-/** The visible rectangle of the drawing. */
-function boxOf({ x, y, k }: Transform, { width, height }: Size, margin: number): Box {
-  return {
+/** Paints only the visible part: the time depends on that, not on the size of the tree. */
+export function paintTree(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  { x, y, k }: Transform,
+  { width, height }: Size,
+  ratio: number,
+): void {
+  context.resetTransform();
+  context.clearRect(0, 0, width * ratio, height * ratio);
+  context.setTransform(k * ratio, 0, 0, k * ratio, x * ratio, y * ratio);
+  const margin = k < FAR ? 8 / k : 16;
+  const box = {
     left: -x / k - margin,
     top: -y / k - margin,
     right: (width - x) / k + margin,
     bottom: (height - y) / k + margin,
   };
+  paintLines(context, scene, box, k);
+  paintBows(context, scene, box);
+  if (k < FAR) paintDots(context, scene, box, k);
+  else paintMarks(context, scene, box);
+  paintPath(context, scene, box, k);
+  paintRings(context, scene);
 }
 
-/** Paints only the visible part: the time depends on that, not on the size of the tree. */
-export function paintTree(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  at: Transform,
-  size: Size,
-  ratio: number,
-): void {
-  context.setTransform(1, 0, 0, 1, 0, 0);
-  context.clearRect(0, 0, size.width * ratio, size.height * ratio);
-  context.setTransform(at.k * ratio, 0, 0, at.k * ratio, at.x * ratio, at.y * ratio);
-  const far = at.k < FAR;
-  const box = boxOf(at, size, far ? 8 / at.k : 16);
-  paintLines(context, scene, box, at.k);
-  paintBows(context, scene, box);
-  if (far) paintDots(context, scene, box, at.k);
-  else paintMarks(context, scene, box);
-  paintPath(context, scene, box, at.k);
-  paintRings(context, scene);
+/** Paints something whose origin is a point of the drawing. */
+function paintAt(context: CanvasRenderingContext2D, { x, y }: Point, paint: () => void): void {
+  context.save();
+  context.translate(x, y);
+  paint();
+  context.restore();
 }
 
 /** Paints the lines of the layout. Those of a level begin and end in the order of its nodes. */
 function paintLines(context: CanvasRenderingContext2D, { layout, colours }: Scene, box: Box, k: number): void {
   const [first, after] = levelsIn(layout, box);
   const apart = k < FAR ? APART / k : 0;
-  const straight = k < FAR / 2;
-  const lines = new Lines();
+  const visible: Placed[] = [];
   for (const level of layout.levels.slice(Math.max(1, first), after + 1)) {
     const start = firstWhere(level, ({ x, parent }) => Math.max(x, parent?.x ?? x) >= box.left);
     const end = firstWhere(level, ({ x, parent }) => Math.min(x, parent?.x ?? x) > box.right, start);
@@ -78,36 +80,40 @@ function paintLines(context: CanvasRenderingContext2D, { layout, colours }: Scen
       if (!parent) continue;
       if (last && last.parent === parent && placed.x - last.x < apart) continue;
       last = placed;
-      lines.add(parent, placed, straight);
+      visible.push(placed);
     }
   }
-  lines.paint(context, colours, false, k < FAR ? Math.min(2, FAR / k) : 1);
+  paintLinesTo(context, colours, visible, false, k < FAR ? Math.min(2, FAR / k) : 1, k < FAR / 2);
 }
 
-/** Collects lines from nodes to their children by kind, so that each kind is painted in one stroke. */
-class Lines {
-  readonly #paths = new Map<TreeLink["kind"], Path2D>();
-
-  add(from: Placed, to: Placed, straight: boolean): void {
-    let path = this.#paths.get(to.kind);
-    if (!path) this.#paths.set(to.kind, (path = new Path2D()));
-    path.moveTo(from.x, from.y);
-    const middle = (from.y + to.y) / 2;
-    if (straight || from.x === to.x) path.lineTo(to.x, to.y);
-    else path.bezierCurveTo(from.x, middle, to.x, middle, to.x, to.y);
-  }
-
-  paint(context: CanvasRenderingContext2D, colours: Palette, used: boolean, width: number): void {
-    for (const [kind, path] of this.#paths) paintLink(context, colours, kind, used, width, path);
+/** Paints the lines from nodes to their parents, each kind in one stroke. */
+function paintLinesTo(
+  context: CanvasRenderingContext2D,
+  colours: Palette,
+  nodes: Placed[],
+  used: boolean,
+  width: number,
+  straight: boolean,
+): void {
+  for (const [kind, group] of Map.groupBy(nodes, (placed) => placed.kind)) {
+    const path = new Path2D();
+    for (const { x, y, parent } of group) {
+      if (!parent) continue;
+      const middle = (parent.y + y) / 2;
+      path.moveTo(parent.x, parent.y);
+      if (straight || parent.x === x) path.lineTo(x, y);
+      else path.bezierCurveTo(parent.x, middle, x, middle, x, y);
+    }
+    paintLink(context, colours, kind, used, width, path);
   }
 }
 
 /** Paints lines outside the layout as bows, to distinguish them. */
 function paintBows(context: CanvasRenderingContext2D, { layout, colours }: Scene, box: Box): void {
-  for (const { link, from, to } of layout.bows) {
+  for (const { kind, from, to } of layout.bows) {
     if (Math.min(from.x, to.x) - SIDE > box.right || Math.max(from.x, to.x) < box.left) continue;
     if (Math.min(from.y, to.y) > box.bottom || Math.max(from.y, to.y) < box.top) continue;
-    paintLink(context, colours, link.kind, false, 1, bow(from, to));
+    paintLink(context, colours, kind, false, 1, bow(from, to));
   }
 }
 
@@ -131,12 +137,7 @@ function within(level: readonly Placed[], { left, right }: Box): [number, number
 function paintDots(context: CanvasRenderingContext2D, { index, layout, colours }: Scene, box: Box, k: number): void {
   const apart = APART / k;
   const r = Math.max(8, 0.9 / k);
-  const paths: Record<Author, Path2D> = {
-    human: new Path2D(),
-    "model-0": new Path2D(),
-    "model-1": new Path2D(),
-    "model-2": new Path2D(),
-  };
+  const visible: Placed[] = [];
   const [first, after] = levelsIn(layout, box);
   const every = Math.max(1, Math.floor(apart / ROW));
   for (let row = first; row < after; row += every) {
@@ -147,16 +148,14 @@ function paintDots(context: CanvasRenderingContext2D, { index, layout, colours }
       const placed = level[slot] as Placed;
       if (placed.x - last < apart) continue;
       last = placed.x;
-      paths[authorOf(index, placed.id)].rect(placed.x - r, placed.y - r, 2 * r, 2 * r);
+      visible.push(placed);
     }
   }
-  for (const author of Object.keys(paths) as Author[]) {
-    context.fillStyle = colours[`${author}-soft`];
-    context.fill(paths[author]);
-    if (r * k < 2) continue;
-    context.strokeStyle = colours[author];
-    context.lineWidth = 1.2;
-    context.stroke(paths[author]);
+  for (const [author, group] of Map.groupBy(visible, ({ id }) => authorOf(index, id))) {
+    const dots = new Path2D();
+    for (const { x, y } of group) dots.rect(x - r, y - r, 2 * r, 2 * r);
+    fill(context, dots, colours[`${author}-soft`]);
+    if (r * k >= 2) stroke(context, dots, colours[author], 1.2);
   }
 }
 
@@ -201,7 +200,8 @@ function paintMarks(context: CanvasRenderingContext2D, scene: Scene, box: Box): 
     const [start, end] = within(level, box);
     for (let slot = start; slot < end; slot++) {
       const placed = level[slot] as Placed;
-      if (!scene.rows.has(placed.id)) paintMark(context, colours, lookOf(index, placed.id), placed.x, placed.y);
+      if (scene.rows.has(placed.id)) continue;
+      paintAt(context, placed, () => paintMark(context, colours, lookOf(index, placed.id)));
     }
     // A label can be visible while its node is to the left of the visible part.
     context.fillStyle = colours.ink2;
@@ -222,13 +222,10 @@ function paintPath(context: CanvasRenderingContext2D, scene: Scene, box: Box, k:
     return placed && placed.y >= box.top - ROW && placed.y <= box.bottom + ROW ? [placed] : [];
   });
   const used = (from: string, to: string): boolean => path.has(to) && (path.has(from) || rows.has(from));
-  const lines = new Lines();
-  for (const placed of shown) {
-    if (placed.parent && used(placed.parent.id, placed.id)) lines.add(placed.parent, placed, false);
-  }
-  lines.paint(context, colours, true, far ? Math.max(1.5, 0.7 / k) : 1);
-  for (const { link, from, to } of layout.bows) {
-    if (used(link.from, link.to)) paintLink(context, colours, link.kind, true, 1, bow(from, to));
+  const lines = shown.filter(({ id, parent }) => parent && used(parent.id, id));
+  paintLinesTo(context, colours, lines, true, far ? Math.max(1.5, 0.7 / k) : 1, false);
+  for (const { kind, from, to } of layout.bows) {
+    if (used(from.id, to.id)) paintLink(context, colours, kind, true, 1, bow(from, to));
   }
   let last: Placed | undefined;
   const r = Math.max(10, 2.2 / k);
@@ -236,36 +233,26 @@ function paintPath(context: CanvasRenderingContext2D, scene: Scene, box: Box, k:
     if (placed.x < box.left || placed.x > box.right) continue;
     const fate = rows.get(placed.id)?.fate;
     if (!far) {
-      paintFate(context, colours, lookOf(index, placed.id), fate, placed.x, placed.y);
+      paintAt(context, placed, () => paintFate(context, colours, lookOf(index, placed.id), fate));
       continue;
     }
     if (last && Math.hypot(last.x - placed.x, last.y - placed.y) * k < APART) continue;
     last = placed;
-    context.beginPath();
-    context.arc(placed.x, placed.y, r, 0, 2 * Math.PI);
-    context.fillStyle = fate === undefined ? colours.ink : colours[fate];
-    context.fill();
+    paintAt(context, placed, () => fill(context, circle(r), fate === undefined ? colours.ink : colours[fate]));
   }
 }
 
 /** Paints the rings around the current nodes. */
 function paintRings(context: CanvasRenderingContext2D, scene: Scene): void {
   const { layout, colours, tip, cursor, hovered, focused } = scene;
-  const ring = (id: string | undefined, r: number, colour: string, width: number, dash: number[]): void => {
-    const placed = id === undefined ? undefined : layout.at.get(id);
-    if (!placed) return;
-    context.beginPath();
-    context.arc(placed.x, placed.y, r, 0, 2 * Math.PI);
-    context.strokeStyle = colour;
-    context.lineWidth = width;
-    context.setLineDash(dash);
-    context.stroke();
-    context.setLineDash([]);
+  const ring = (id: string | undefined, r: number, colour: string, width: number, dash?: number[]): void => {
+    const placed = layout.at.get(id ?? "");
+    if (placed) paintAt(context, placed, () => stroke(context, circle(r), colour, width, dash));
   };
   context.globalAlpha = 0.6;
-  ring(hovered, 13, colours.ink, 1, []);
+  ring(hovered, 13, colours.ink, 1);
   context.globalAlpha = 1;
-  ring(tip, 12, colours.ink, 2.4, []);
-  if (focused) ring(cursor, 15.5, colours.accent, 3, []);
+  ring(tip, 12, colours.ink, 2.4);
+  if (focused) ring(cursor, 15.5, colours.accent, 3);
   else if (cursor !== tip) ring(cursor, 15.5, colours.accent, 2, [4, 3]);
 }

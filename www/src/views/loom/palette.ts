@@ -1,4 +1,5 @@
 import { effect, signal } from "@preact/signals";
+import { media } from "../../ui/media.js";
 import { theme } from "../../shell/theme.js";
 
 /** The colours of the drawing, as CSS values. */
@@ -29,8 +30,7 @@ const COLOURS = {
   other: "color-mix(in oklab, var(--color-ink-3) 45%, var(--color-surface))",
 } as const;
 
-export type Colour = keyof typeof COLOURS;
-export type Palette = Record<Colour, string> & { font: string };
+export type Palette = Record<keyof typeof COLOURS, string> & { font: string };
 
 /** Resolves the colours and the font of labels, because a canvas takes no variables. */
 function read(): Palette {
@@ -49,19 +49,13 @@ function read(): Palette {
 
 export const palette = signal<Palette | undefined>(undefined);
 
+const isDark = media("(prefers-color-scheme: dark)");
+
 /** Reads the colours, and again when the theme changes; returns a function that stops it. */
 export function keepPalette(): () => void {
-  const again = (): void => {
-    palette.value = read();
-  };
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", again);
-  const stop = effect(() => {
+  return effect(() => {
     void theme.value;
-    again();
+    void isDark.value;
+    palette.value = read();
   });
-  return () => {
-    dark.removeEventListener("change", again);
-    stop();
-  };
 }

@@ -5,36 +5,27 @@ import type { TreeIndex } from "./tree-index.js";
 export interface Pending {
   node: LoomNode;
   /** Absent in a tree without nodes. */
-  edge?: LoomEdge;
+  edge: LoomEdge | undefined;
 }
 
-/** Six characters, so that it is also its local id for a loom-aware agent. */
-const ID = "unsent";
-
-/** An id that no node and no edge of the tree has. */
-function freeId({ tree, node }: TreeIndex): string {
-  let id = ID;
-  while (node.has(id) || tree.edges.some((edge) => edge.id === id)) id += "-";
-  return id;
-}
-
-/** The position of a message written after this tip. */
-export interface PendingSlot {
+/** The position of a message written after a tip. */
+interface PendingSlot {
   id: string;
   edge?: LoomEdge;
 }
 
 /** Stable while the user types, so that only the node changes. Undefined if the tip does not exist. */
-export function slotAfter(index: TreeIndex, tip: string | undefined): PendingSlot | undefined {
-  const id = freeId(index);
+export function slotAfter({ tree, node }: TreeIndex, tip: string | undefined): PendingSlot | undefined {
+  // Six characters, so that it is also its local id for a loom-aware agent.
+  let id = "unsent";
+  while (node.has(id) || tree.edges.some((edge) => edge.id === id)) id += "-";
   if (tip === undefined) return { id };
-  return index.node.has(tip) ? { id, edge: { id, sources: [{ nodeId: tip }], targetNodeId: id } } : undefined;
+  return node.has(tip) ? { id, edge: { id, sources: [{ nodeId: tip }], targetNodeId: id } } : undefined;
 }
 
 /** The message at its position; undefined if blank. */
 export function messageAt({ id, edge }: PendingSlot, text: string): Pending | undefined {
-  if (text.trim() === "") return undefined;
-  return { node: { id, content: text, authorType: "human" }, ...(edge ? { edge } : {}) };
+  return text.trim() === "" ? undefined : { node: { id, content: text, authorType: "human" }, edge };
 }
 
 /** The tree as if the message had been sent. The input is unchanged. */

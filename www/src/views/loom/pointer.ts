@@ -1,7 +1,7 @@
 import type { Point } from "./layout.js";
 import { zoomAt, type Transform } from "./viewport.js";
 
-export interface Gestures {
+interface Gestures {
   transform: { value: Transform; peek: () => Transform };
   /** The node at a point of the element. */
   nodeAt: (point: Point) => string | undefined;
@@ -25,6 +25,10 @@ export function followPointer(element: HTMLElement, { transform, nodeAt, onHover
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
 
+  const hover = (id: string | undefined): void => {
+    element.dataset["over"] = String(id !== undefined);
+    onHover(id);
+  };
   const down = (event: PointerEvent): void => {
     if (event.button !== 0) return;
     pointers.set(event.pointerId, local(event));
@@ -34,7 +38,7 @@ export function followPointer(element: HTMLElement, { transform, nodeAt, onHover
     const before = pointers.get(event.pointerId);
     const now = local(event);
     if (!before) {
-      if (event.pointerType === "mouse") onHover(nodeAt(now));
+      if (event.pointerType === "mouse") hover(nodeAt(now));
       return;
     }
     const t = transform.peek();
@@ -81,7 +85,7 @@ export function followPointer(element: HTMLElement, { transform, nodeAt, onHover
   element.addEventListener("pointermove", move, listen);
   element.addEventListener("pointerup", up, listen);
   element.addEventListener("pointercancel", up, listen);
-  element.addEventListener("pointerleave", () => onHover(undefined), listen);
+  element.addEventListener("pointerleave", () => hover(undefined), listen);
   element.addEventListener("click", click, listen);
   element.addEventListener("wheel", wheel, { ...listen, passive: false });
   return () => off.abort();

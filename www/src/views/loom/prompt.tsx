@@ -3,24 +3,24 @@ import { SmallButton } from "../../ui/button.js";
 import { useFirstOf } from "../../ui/first-of.js";
 import { plural, tokens } from "../../ui/format.js";
 import { FATES, PARTS, REASONS } from "../../ui/words.js";
-import { PartView } from "./parts.js";
-import type { Segment } from "./message-spans.js";
-import { cursor, hovered, index, nodeWith, pending, rows, toggleExcluded } from "./state.js";
-import { bufferTimeline, dialogueTimeline, type Gap, type MessageEntry } from "./timeline.js";
-import { nodeName, snippet } from "./tree-index.js";
 import { authorClass } from "./authors.js";
+import type { Segment } from "./message-spans.js";
+import { PartView } from "./parts.js";
+import { cursor, hovered, index, nodeWith, pending, rows, toggleExcluded } from "./state.js";
+import { bufferTimeline, dialogueTimeline, type Gap, type MessageEntry, type Stretch } from "./timeline.js";
+import { nodeName, snippet } from "./tree-index.js";
 
 /** The messages, with removed nodes at their position. */
 export function DialoguePrompt({ assembly }: { assembly: DialogueAssembly }) {
   const entries = dialogueTimeline(assembly);
   return (
-    <ol class="stack prompt dialogue">
+    <ol class="stack">
       {assembly.system === undefined ? null : <SystemContext text={assembly.system} />}
       {entries.map((entry) =>
         entry.kind === "message" ? (
           <MessageView key={`m${entry.index}`} entry={entry} />
         ) : (
-          <li key={`g${entry.rows[0]?.nodeId}`} class="gap-item">
+          <li key={`g${entry.rows[0]?.nodeId}`} class="ps-24 max-two:ps-0">
             <GapView gap={entry} />
           </li>
         ),
@@ -66,56 +66,58 @@ const BLOCK_TAGS: Partial<Record<Segment["kind"], string>> = {
   loom: "loom block",
 };
 
-function SegmentView({ segment }: { segment: Segment }) {
-  const tag = BLOCK_TAGS[segment.kind];
-  const parts = segment.parts.map((part, i) => <PartView key={i} part={part} />);
+const PENDING = "pending bg-accent-soft shadow-[inset_3px_0_var(--color-accent)]";
+
+function SegmentView({ segment: { kind, nodeId, header, parts } }: { segment: Segment }) {
+  const content = parts.map((part, i) => <PartView key={i} part={part} />);
+  const tag = BLOCK_TAGS[kind];
   if (tag !== undefined) {
     return (
-      <div class={`segment ${segment.kind}`} data-block={segment.kind}>
+      <div class={`segment ${kind === "marker" ? "marker" : "bg-sunken"}`} data-block={kind}>
         <span class="tag">{tag}</span>
-        {parts}
+        {content}
       </div>
     );
   }
-  const id = segment.nodeIds[0];
-  const row = segment.nodeIds
-    .map((nodeId) => rows.value.get(nodeId))
-    .find((found) => found && (found.fate === "changed" || found.as !== "path"));
+  const row = rows.value.get(nodeId ?? "");
+  const isChanged = row?.fate === "changed";
+  const isPending = nodeId !== undefined && nodeId === pending.value?.node.id;
+  const edge = isPending ? PENDING : isChanged ? "shadow-[inset_3px_0_var(--color-cut)]" : "";
   return (
-    <div
-      class={`segment${row?.fate === "changed" ? " shortened" : ""}${id !== undefined && id === pending.value?.node.id ? " pending" : ""}`}
-      data-segment={segment.nodeIds.join(" ")}
-      onPointerEnter={() => (hovered.value = id)}
-      onPointerLeave={() => (hovered.value = undefined)}
-    >
-      {segment.nodeIds.length > 0 ? (
+    <div class={`segment hover:bg-accent/5 ${edge}`} data-segment={nodeId ?? ""} {...hovering(nodeId)}>
+      {nodeId === undefined ? null : (
         <p class="row segment-head">
-          {segment.nodeIds.map((nodeId) => (
-            <NodeChip key={nodeId} id={nodeId} />
-          ))}
+          <NodeChip id={nodeId} />
           {row && row.as !== "path" ? <span class="tag">{PARTS[row.as]}</span> : null}
-          {row?.fate === "changed" ? <span class="tag cut">{REASONS[row.reason ?? "shortened"]}</span> : null}
+          {isChanged ? <span class="tag cut">{REASONS[row.reason ?? "shortened"]}</span> : null}
         </p>
-      ) : null}
-      {segment.header === undefined ? null : <p class="text node-header">{segment.header}</p>}
-      {parts}
+      )}
+      {header === undefined ? null : <p class="text node-header text-s text-ink-3">{header}</p>}
+      {content}
     </div>
   );
 }
+
+/** Highlights a node in the tree while the pointer is on its text. */
+const hovering = (id: string | undefined) => ({
+  onPointerEnter: () => (hovered.value = id),
+  onPointerLeave: () => (hovered.value = undefined),
+});
 
 /** A node's name, as a button that shows the node in the tree. A message that is not sent is not in the tree. */
 export function NodeChip({ id }: { id: string }) {
   const tree = index.value;
   if (!tree) return null;
-  if (id === pending.value?.node.id) return <span class="tag pending">not sent</span>;
+  if (id === pending.value?.node.id) return <span class="tag bg-accent text-accent-ink">not sent</span>;
+  const name = nodeName(tree.node.get(id), id);
   return (
     <button
       type="button"
-      class={`chip ${authorClass(tree, id)}`}
-      aria-label={`Show ${nodeName(tree.node.get(id), id)} in the tree`}
+      class={`author chip ${authorClass(tree, id)} hover:text-accent hover:underline in-[th]:max-w-44 in-[th]:truncate`}
+      aria-label={`Show ${name} in the tree`}
       onClick={() => (cursor.value = id)}
     >
-      {nodeName(tree.node.get(id), id)}
+      {name}
     </button>
   );
 }
@@ -125,34 +127,32 @@ const MAX_SHOWN_MISSING = 200;
 
 /** Missing nodes: their number, the reason, and the cost of each. */
 function GapView({ gap }: { gap: Gap }) {
-  const fates = (["cut", "excluded", "skipped"] as const).flatMap((fate) => {
-    const of = gap.rows.filter((row) => row.fate === fate);
-    return of.length > 0 ? [{ fate, count: of.length, tokens: of.reduce((sum, row) => sum + row.tokens, 0) }] : [];
-  });
+  const byFate = Map.groupBy(gap.rows, ({ fate }) => fate);
   const { shown, more } = useFirstOf(gap.rows, MAX_SHOWN_MISSING);
   return (
-    <details class={`gap gap-${fates[0]?.fate ?? "skipped"}`} open={gap.rows.length <= 2}>
-      <summary>
-        {fates.map(({ fate, count, tokens: cost }) => (
-          <span key={fate} class={`fate-word fate-${fate}`}>
-            {plural(count, "node")} {FATES[fate].toLowerCase()} <span class="cost">{tokens(cost)}</span>
+    <details class={`gap ${byFate.has("cut") ? "border-cut" : ""}`} open={gap.rows.length <= 2}>
+      <summary class="px-2.5 py-1">
+        {[...byFate].map(([fate, missing]) => (
+          <span key={fate} class={`me-1.5 fate-word fate-${fate}`}>
+            {plural(missing.length, "node")} {FATES[fate].toLowerCase()}{" "}
+            <span class="cost">{tokens(missing.reduce((sum, row) => sum + row.tokens, 0))}</span>
           </span>
         ))}
       </summary>
       <ul>
         {shown.map((row) => (
-          <li key={row.nodeId} data-missing={row.nodeId} data-fate={row.fate}>
+          <li key={row.nodeId} class="row gap-x-2.5 border-t border-line px-2.5 py-1" data-missing={row.nodeId}>
             <NodeChip id={row.nodeId} />
-            <span class="truncate missing-text">{snippet(nodeWith(row.nodeId), 110)}</span>
-            <span class="missing-why">
-              {row.reason ? REASONS[row.reason] : FATES[row.fate]} · {tokens(row.tokens)}
+            <span class="flex-1 basis-40 truncate text-ink-3">{snippet(nodeWith(row.nodeId), 110)}</span>
+            <span class={`fate-word fate-${row.fate}`}>
+              {row.reason ? REASONS[row.reason] : FATES[row.fate]} <span class="cost">{tokens(row.tokens)}</span>
             </span>
             {row.reason === "excluded" ? (
               <SmallButton onClick={() => toggleExcluded(row.nodeId)}>Include</SmallButton>
             ) : null}
           </li>
         ))}
-        {more ? <li class="more">{more}</li> : null}
+        {more ? <li class="py-2 text-center">{more}</li> : null}
       </ul>
     </details>
   );
@@ -160,56 +160,46 @@ function GapView({ gap }: { gap: Gap }) {
 
 /** The document, with the stretch of each node marked, and removed nodes at their position. */
 export function BufferPrompt({ assembly }: { assembly: BufferAssembly }) {
-  const tree = index.value;
-  if (!tree) return null;
   const entries = bufferTimeline(assembly);
   return (
-    <div class="stack prompt buffer">
+    <div class="stack">
       {assembly.system === undefined ? null : (
-        <ol class="dialogue">
+        <ol>
           <SystemContext text={assembly.system} />
         </ol>
       )}
       <div class="document" role="region" aria-label="Document" tabIndex={0}>
         {entries.length === 0 ? <p class="empty">The document is empty.</p> : null}
-        {entries.map((entry, i) => {
-          switch (entry.kind) {
-            case "gap":
-              return <GapView key={i} gap={entry} />;
-            case "node": {
-              const id = entry.nodeId ?? "";
-              const short = rows.value.get(id)?.fate === "changed";
-              return (
-                <span
-                  key={i}
-                  class={`stretch ${authorClass(tree, id)}${short ? " shortened" : ""}`}
-                  data-segment={id}
-                  onPointerEnter={() => (hovered.value = id)}
-                  onPointerLeave={() => (hovered.value = undefined)}
-                >
-                  {leading(entry.text)}
-                  <NodeChip id={id} />
-                  {entry.text.slice(leading(entry.text).length)}
-                </span>
-              );
-            }
-            default: {
-              const Text = entry.kind === "marker" ? "mark" : "span";
-              return (
-                <Text key={i} class={`stretch ${entry.kind}`}>
-                  {entry.kind === "working" ? <span class="tag">working buffer</span> : null}
-                  {entry.text}
-                </Text>
-              );
-            }
-          }
-        })}
+        {entries.map((entry, i) =>
+          entry.kind === "gap" ? <GapView key={i} gap={entry} /> : <StretchView key={i} stretch={entry} />,
+        )}
       </div>
     </div>
   );
 }
 
-/** The white space at the start of a stretch, so that a node's name is placed at its first word. */
-function leading(text: string): string {
-  return /^\s*/u.exec(text)?.[0] ?? "";
+function StretchView({ stretch: { kind, text, nodeId } }: { stretch: Stretch }) {
+  if (nodeId !== undefined && index.value) {
+    const isShortened = rows.value.get(nodeId)?.fate === "changed";
+    // The node's name is placed at its first word.
+    const words = text.trimStart();
+    return (
+      <span
+        class={`stretch ${authorClass(index.value, nodeId)} ${isShortened ? "shortened" : ""}`}
+        data-segment={nodeId}
+        {...hovering(nodeId)}
+      >
+        {text.slice(0, text.length - words.length)}
+        <NodeChip id={nodeId} />
+        {words}
+      </span>
+    );
+  }
+  const Text = kind === "marker" ? "mark" : "span";
+  return (
+    <Text class={`stretch ${kind}`}>
+      {kind === "working" ? <span class="tag">working buffer</span> : null}
+      {text}
+    </Text>
+  );
 }

@@ -1,79 +1,55 @@
 import { useComputed } from "@preact/signals";
 import { requestBodyWithReport } from "ctxweave/loom";
-import type { BodyRequest, CtxweaveError, Diagnostic, Target, TargetProvider } from "ctxweave/loom";
+import type { CtxweaveError, Diagnostic, TargetProvider } from "ctxweave/loom";
 import { CopyButton } from "../../ui/copy-button.js";
-import { Check, InputField, optionsOf, Segmented } from "../../ui/fields.js";
 import { Facts } from "../../ui/facts.js";
+import { Check, InputField, Segmented } from "../../ui/fields.js";
 import { count } from "../../ui/format.js";
+import { JsonText } from "../../ui/json-view.js";
+import { optional } from "./field-values.js";
 import { Diagnostics, Problem } from "./problem.js";
-import { curl, endpoint } from "./endpoint.js";
-import { FIRST_MODELS, targetOf } from "./settings.js";
-import { request, setOrClear, setProvider, settings, type Outcome } from "./state.js";
-
-const NAMES: Record<TargetProvider, string> = {
-  anthropic: "Anthropic",
-  openai: "OpenAI Chat",
-  "openai-responses": "OpenAI Responses",
-  gemini: "Gemini",
-  "gemini-interactions": "Gemini Interactions",
-  completion: "Completion",
-};
+import { ENDPOINTS, PROVIDER_OPTIONS, targetOf } from "./settings.js";
+import { request, setOrClear, setProvider, settings } from "./state.js";
 
 interface Made {
-  target: Target & { model: string };
-  text: string;
+  url: string;
+  headers: [name: string, value: string][];
+  body: string;
   bytes: number;
   diagnostics: Diagnostic[];
 }
 
 /** The request body for the chosen provider, with address, headers and a curl command. */
 export function RequestBody() {
-  const made = useComputed<Made | Extract<Outcome, { kind: "error" }> | undefined>(() => {
-    const input = request.value;
-    const target = targetOf(settings.value);
-    if (!input || !target) return undefined;
-    try {
-      const { body, report } = requestBodyWithReport({ ...input, target } satisfies BodyRequest);
-      const text = JSON.stringify(JSON.parse(new TextDecoder().decode(body)), null, 2);
-      return { target, text, bytes: body.length, diagnostics: report.diagnostics };
-    } catch (error) {
-      const { code = "error", message, details = {} } = error as CtxweaveError;
-      return { kind: "error", code, message, details: details as Record<string, unknown> };
-    }
-  });
-  const result = made.value;
-  const { provider, model, cache } = settings.value;
+  const result = useComputed(made).value;
+  const { provider, model } = settings.value;
   return (
-    <div class="stack body-view">
-      <div class="row body-controls">
+    <div class="stack body-view [&_pre]:max-h-none">
+      <div class="row items-end gap-x-4 gap-y-2.5 [&>.field]:basis-60">
         <Segmented<TargetProvider | "">
-          class="body-providers"
+          class="body-providers flex-wrap"
           label="Provider of the request"
-          options={optionsOf(NAMES)}
+          options={PROVIDER_OPTIONS}
           value={provider ?? ""}
-          onValue={(name) => setProvider(name === "" ? undefined : name)}
+          onValue={(name) => setProvider(name || undefined)}
         />
         {provider ? (
           <InputField
             label="Model"
             spellcheck={false}
             value={model ?? ""}
-            placeholder={FIRST_MODELS[provider]}
+            placeholder={ENDPOINTS[provider].model}
             onValue={(text) => setOrClear("model", text.trim())}
           />
         ) : null}
         {provider === "anthropic" ? (
-          <Check
-            label="Cache breakpoints"
-            value={cache ?? false}
-            onValue={(checked) => setOrClear("cache", checked || undefined)}
-          />
+          <Check class="pb-1.5" label="Cache breakpoints" {...optional("cache", false)} />
         ) : null}
       </div>
       {result === undefined ? (
         <p class="empty">No provider is chosen. Choose one: the bar, the tree and the report follow.</p>
-      ) : "kind" in result ? (
-        <Problem error={result} />
+      ) : "error" in result ? (
+        <Problem error={result.error} />
       ) : (
         <Body made={result} />
       )}
@@ -81,26 +57,40 @@ export function RequestBody() {
   );
 }
 
+function made(): Made | { error: CtxweaveError } | undefined {
+  const input = request.value;
+  const target = targetOf(settings.value);
+  if (!input || !target) return undefined;
+  try {
+    const { body, report } = requestBodyWithReport({ ...input, target });
+    const { url, headers } = ENDPOINTS[target.provider];
+    return {
+      url: url.replace("{model}", encodeURIComponent(target.model)),
+      headers: Object.entries({ ...headers, "content-type": "application/json" }),
+      body: JSON.stringify(JSON.parse(new TextDecoder().decode(body)), null, 2),
+      bytes: body.length,
+      diagnostics: report.diagnostics,
+    };
+  } catch (error) {
+    return { error: error as CtxweaveError };
+  }
+}
+
 function Body({ made }: { made: Made }) {
-  const { url, headers } = endpoint(made.target);
+  const { url, headers, body, bytes, diagnostics } = made;
   return (
     <>
-      <Diagnostics list={made.diagnostics} />
-      <section class="raw" aria-labelledby="body-title">
-        <div>
-          <div class="row raw-head">
-            <h3 id="body-title">
-              POST <code data-endpoint>{url}</code>
-            </h3>
-            <CopyButton label="Copy as curl" text={() => curl(made.target, made.text)} />
-            <CopyButton label="Copy body" text={() => made.text} />
-          </div>
-          <Facts class="body-headers" facts={[...headers, ["size", `${count(made.bytes)} bytes as sent`]]} />
-          <pre tabIndex={0} aria-label="Body as JSON" data-json="body">
-            {shortened(made.text)}
-          </pre>
-        </div>
-      </section>
+      <Diagnostics list={diagnostics} />
+      <h3>
+        POST{" "}
+        <code class="font-normal wrap-anywhere text-ink-3" data-endpoint>
+          {url}
+        </code>
+      </h3>
+      <Facts class="pairs text-xs [--names:8rem]" facts={[...headers, ["size", `${count(bytes)} bytes as sent`]]} />
+      <JsonText name="body" title="Body" label="Copy body" text={shortened(body)} copied={() => body}>
+        <CopyButton label="Copy as curl" text={() => curl(made)} />
+      </JsonText>
     </>
   );
 }
@@ -108,4 +98,10 @@ function Body({ made }: { made: Made }) {
 /** Base64 is shortened for display; copying includes all of it. */
 function shortened(text: string): string {
   return text.replace(/[A-Za-z0-9+/=]{240,}/g, (run) => `${run.slice(0, 60)}… (${count(run.length)} characters)`);
+}
+
+/** The request as a command. The body is a quoted here-document, in which the shell leaves every character unchanged. */
+function curl({ url, headers, body }: Made): string {
+  const lines = [`curl '${url}'`, ...headers.map(([name, value]) => `  -H "${name}: ${value}"`)];
+  return `${lines.join(" \\\n")} \\\n  --data-binary @- <<'BODY'\n${body}\nBODY\n`;
 }

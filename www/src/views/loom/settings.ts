@@ -1,19 +1,23 @@
 import type {
-  AssemblyRequest,
+  AssemblyReport,
   BufferRequest,
   DialogueRequest,
   LoomTreeData,
   Media,
   Preferences,
   Target,
-  TruncationStrategy,
   TargetProvider,
+  TruncationStrategy,
 } from "ctxweave/loom";
-
+import { STRATEGY_NAMES } from "../../ui/words.js";
 import { loomAwareOf, type AwareSettings } from "./aware.js";
+import endpoints from "./endpoints.json";
 
 export type Mode = "dialogue" | "buffer";
-export type ProviderName = TargetProvider;
+
+/** The encodings offered by the page. */
+export const ENCODINGS = ["o200k_base", "cl100k_base"] as const;
+export type PageEncoding = (typeof ENCODINGS)[number];
 
 /** All decisions of the user. An absent preference has the tree's value or the default. */
 export interface Settings {
@@ -22,7 +26,7 @@ export interface Settings {
   preferences: Preferences;
   annotations: "none" | "all" | string[];
   /** The target of the prompt: bar, marks, report and body are those of its assembly. */
-  provider?: ProviderName;
+  provider?: TargetProvider;
   /** Its model. Default: a common model of the provider. */
   model?: string;
   /** Cache breakpoints in Anthropic's body. */
@@ -45,17 +49,17 @@ export interface Settings {
   excluded: Record<string, boolean>;
 }
 
-export const STRATEGIES: readonly TruncationStrategy[] = ["truncateMiddle", "rollingWindow", "stopAtLimit"];
-export type Fill = NonNullable<Preferences["fill"]>;
-export const FILLS: readonly Fill[] = ["all", "results", "off"];
+export type EffectivePreferences = AssemblyReport["preferences"];
 
-export const FILL_NAMES: Record<Fill, string> = {
+export const STRATEGIES = Object.keys(STRATEGY_NAMES) as TruncationStrategy[];
+
+export const FILL_NAMES: Record<EffectivePreferences["fill"], string> = {
   all: "Results, then texts",
   results: "Results only",
   off: "Off",
 };
 
-type Protect = NonNullable<Preferences["protect"]>;
+export const FILLS = Object.keys(FILL_NAMES) as EffectivePreferences["fill"][];
 
 /** The values of `protect`, by the word in the control and the link. */
 export const PROTECTIONS = {
@@ -63,7 +67,7 @@ export const PROTECTIONS = {
   firstUser: ["firstUser"],
   lastUser: ["lastUser"],
   none: [],
-} as const satisfies Record<string, Protect>;
+} as const;
 
 export type Protection = keyof typeof PROTECTIONS;
 
@@ -74,37 +78,35 @@ export const PROTECTION_NAMES: Record<Protection, string> = {
   none: "None",
 };
 
-export function protectionOf(protect: Protect): Protection {
-  if (!protect.includes("firstUser")) return protect.includes("lastUser") ? "lastUser" : "none";
-  return protect.includes("lastUser") ? "both" : "firstUser";
+export function protectionOf(protect: EffectivePreferences["protect"]): Protection {
+  const [first = "none", second] = new Set(protect);
+  return second ? "both" : first;
 }
 
-export const PROVIDERS: readonly ProviderName[] = [
-  "anthropic",
-  "openai",
-  "openai-responses",
-  "gemini",
-  "gemini-interactions",
-  "completion",
-];
+/** Where the bodies for a provider are sent. */
+interface Endpoint {
+  name: string;
+  /** The initial model. */
+  model: string;
+  /** The address; `{model}` is a placeholder. */
+  url: string;
+  /** The shell fills in the key. */
+  headers: Record<string, string>;
+}
 
-/** The initial model of each provider. */
-export const FIRST_MODELS: Record<ProviderName, string> = {
-  anthropic: "claude-sonnet-4-5",
-  openai: "gpt-5",
-  "openai-responses": "gpt-5",
-  gemini: "gemini-2.5-pro",
-  "gemini-interactions": "gemini-2.5-pro",
-  completion: "gpt-3.5-turbo-instruct",
-};
+export const ENDPOINTS: Record<TargetProvider, Endpoint> = endpoints;
+
+export const PROVIDERS = Object.keys(endpoints) as TargetProvider[];
+
+export const PROVIDER_OPTIONS = PROVIDERS.map((value) => ({ value, name: ENDPOINTS[value].name }));
 
 /** The mode of a provider: plain completion takes a document, all others messages. */
-function modeOf(provider: ProviderName): Mode {
+function modeOf(provider: TargetProvider): Mode {
   return provider === "completion" ? "buffer" : "dialogue";
 }
 
 /** The settings for a provider, or without one. */
-export function withProvider(settings: Settings, provider: ProviderName | undefined): Settings {
+export function withProvider(settings: Settings, provider: TargetProvider | undefined): Settings {
   const { provider: before, model, ...rest } = settings;
   if (provider === undefined) return rest;
   const named = model !== undefined && before === provider ? { model } : {};
@@ -119,51 +121,34 @@ export function withMode(settings: Settings, mode: Mode): Settings {
 }
 
 /** The target passed to the library. */
-export function targetOf({ provider, model, cache }: Settings): (Target & { model: string }) | undefined {
+export function targetOf({ provider, model, cache }: Settings) {
   if (!provider) return undefined;
   const cached = provider === "anthropic" && cache ? { cache: true } : {};
-  return { provider, model: model || FIRST_MODELS[provider], ...cached };
-}
-
-/** The encodings offered by the page. */
-export type PageEncoding = "o200k_base" | "cl100k_base";
-
-export const ENCODINGS: readonly PageEncoding[] = ["o200k_base", "cl100k_base"];
-
-/** The library's defaults, shown in empty fields. */
-type Defaults = Required<Omit<Preferences, "truncationMarker" | "protect">>;
-
-export const DEFAULTS: { [Key in keyof Defaults]: NonNullable<Defaults[Key]> } = {
-  truncationStrategy: "truncateMiddle",
-  minimumRecentNodes: 4,
-  tokenBuffer: 1024,
-  cutStep: 0,
-  startOn: "any",
-  fill: "all",
-};
-
-/** The effective value of `protect`, as resolved by the library. */
-export function effectiveProtect(settings: Settings, tree: LoomTreeData): Protect {
-  const strategy = effective(settings, tree, "truncationStrategy");
-  const standard = strategy === "truncateMiddle" ? PROTECTIONS.both : PROTECTIONS.none;
-  return settings.preferences.protect ?? tree.preferences?.protect ?? standard;
-}
-
-export function defaultMarker(mode: Mode): string {
-  return mode === "buffer" ? "\n\n[…]\n\n" : "[… {count} earlier nodes omitted …]";
+  return { provider, model: model || ENDPOINTS[provider].model, ...cached } satisfies Target;
 }
 
 export function freshSettings(contextWindow: number, mode: Mode): Settings {
   return { mode, contextWindow, preferences: {}, annotations: "none", choices: {}, versions: {}, excluded: {} };
 }
 
-/** The effective value of a preference, as resolved by the library. */
-export function effective<K extends keyof typeof DEFAULTS>(
+/** The value of a preference as resolved by the library: the user's, the tree's, or the default. */
+export function effective<K extends keyof Preferences>(
   settings: Settings,
   tree: LoomTreeData,
   key: K,
-): (typeof DEFAULTS)[K] {
-  return (settings.preferences[key] ?? tree.preferences?.[key] ?? DEFAULTS[key]) as (typeof DEFAULTS)[K];
+): EffectivePreferences[K] {
+  const isProtected = key === "protect" && effective(settings, tree, "truncationStrategy") === "truncateMiddle";
+  const defaults: EffectivePreferences = {
+    truncationStrategy: "truncateMiddle",
+    minimumRecentNodes: 4,
+    tokenBuffer: 1024,
+    cutStep: 0,
+    startOn: "any",
+    fill: "all",
+    protect: isProtected ? PROTECTIONS.both : PROTECTIONS.none,
+    truncationMarker: settings.mode === "buffer" ? "\n\n[…]\n\n" : "[… {count} earlier nodes omitted …]",
+  };
+  return (settings.preferences[key] ?? tree.preferences?.[key] ?? defaults[key]) as EffectivePreferences[K];
 }
 
 /** The tree with the user's exclusions. The file's objects are unchanged. */
@@ -178,10 +163,7 @@ export function treeWithExclusions(tree: LoomTreeData, excluded: Record<string, 
   };
 }
 
-/**
- * The request exactly as passed to the library, without unset fields. `tokenizer` is the effective one, which differs
- * from the selected one until its vocabulary is loaded.
- */
+/** The request passed to the library. The tokenizer differs from the selected one until its vocabulary is loaded. */
 export function buildRequest(
   tree: LoomTreeData,
   media: Record<string, Media>,
@@ -189,25 +171,27 @@ export function buildRequest(
   settings: Settings,
   tokenizer: PageEncoding | undefined,
 ): DialogueRequest | BufferRequest {
-  const target = targetOf(settings);
-  const request: AssemblyRequest = {
-    tree: treeWithExclusions(tree, settings.excluded),
+  const { mode, annotations, systemPrompt, aware, bufferSystem } = settings;
+  const included = treeWithExclusions(tree, settings.excluded);
+  const isBuffer = mode === "buffer";
+  return {
+    tree: isBuffer && bufferSystem !== undefined ? { ...included, bufferModeSystemContext: bufferSystem } : included,
     tip,
     contextWindow: settings.contextWindow,
+    preferences: unlessEmpty(settings.preferences),
+    includeAnnotations: annotations === "none" ? undefined : annotations,
+    // The target implies the provider, and reports what does not reach it.
+    target: targetOf(settings),
+    tokenizer,
+    instructionScope: settings.instructionScope,
+    agent: systemPrompt ? { configuration: { systemPrompt } } : undefined,
+    loomAware: aware && loomAwareOf(aware),
+    choices: unlessEmpty(settings.choices),
+    versionSelections: unlessEmpty(settings.versions),
+    media: unlessEmpty(media),
+    workingBuffer: isBuffer ? settings.workingBuffer : undefined,
   };
-  if (Object.keys(settings.preferences).length > 0) request.preferences = settings.preferences;
-  if (settings.annotations !== "none") request.includeAnnotations = settings.annotations;
-  // The target implies the provider, and reports what does not reach it.
-  if (target) request.target = target;
-  if (tokenizer) request.tokenizer = tokenizer;
-  if (settings.instructionScope) request.instructionScope = settings.instructionScope;
-  if (settings.systemPrompt) request.agent = { configuration: { systemPrompt: settings.systemPrompt } };
-  if (settings.aware) request.loomAware = loomAwareOf(settings.aware);
-  if (Object.keys(settings.choices).length > 0) request.choices = settings.choices;
-  if (Object.keys(settings.versions).length > 0) request.versionSelections = settings.versions;
-  if (Object.keys(media).length > 0) request.media = media;
-  if (settings.mode === "dialogue") return request;
-  if (settings.bufferSystem !== undefined)
-    request.tree = { ...request.tree, bufferModeSystemContext: settings.bufferSystem };
-  return settings.workingBuffer ? { ...request, workingBuffer: settings.workingBuffer } : request;
 }
+
+const unlessEmpty = <T extends object>(fields: T): T | undefined =>
+  Object.keys(fields).length > 0 ? fields : undefined;

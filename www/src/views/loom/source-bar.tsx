@@ -13,7 +13,7 @@ import { content, lookAgain, open, own, openFile, opening, openProblem, openSamp
 /** The open tree, and ways to open another. */
 export function SourceBar() {
   const at = open.value;
-  useOpener({ hint: "Drop the file to open it", ready: at !== undefined, onFile: (file) => void read(file) });
+  useOpener({ hint: "Drop the file to open it", ready: at !== undefined, onFile: (file) => void openFile(file) });
   const options: { value: string; name: string }[] = SAMPLES.map(({ id, name }) => ({ value: id, name }));
   if (at?.source === "file") options.push({ value: "file", name: at.name });
   const sample = SAMPLES.find((s) => s.id === at?.source);
@@ -23,8 +23,9 @@ export function SourceBar() {
         label="Tree"
         options={options}
         value={opening.value ?? at?.source ?? ""}
-        onValue={(id) => {
-          if (id !== "file") void openSample(id);
+        onValue={(value) => {
+          const chosen = SAMPLES.find(({ id }) => id === value);
+          if (chosen) void openSample(chosen);
         }}
       />
       <OpenFile label="Open a file…" id="tree-file" about="Your tree as a JSON file" view="loom" />
@@ -47,16 +48,4 @@ export function SourceBar() {
       ) : null}
     </div>
   );
-}
-
-async function read(file: File): Promise<void> {
-  try {
-    await openFile(file.name, await file.text());
-  } catch (error) {
-    openProblem.value = {
-      name: file.name,
-      message: `the file could not be read: ${(error as Error).message}`,
-      hint: "Nothing was changed.",
-    };
-  }
 }

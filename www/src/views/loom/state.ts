@@ -9,15 +9,18 @@ import type {
   LoomTreeData,
   Media,
   NodeReport,
+  TargetProvider,
 } from "ctxweave/loom";
 import { linkParams, writeAddress } from "../../shell/route.js";
+import { attempt } from "../../ui/attempt.js";
 import { PersistedDocument } from "../../ui/own.js";
 import { estimateOf } from "./estimate.js";
 import { readLink, writeLink } from "./link.js";
-import { openText } from "./open-file.js";
+import { readTree, type TreeFile } from "./open-file.js";
 import { messageAt, slotAfter, withPending, type Pending } from "./pending.js";
-import { isHeld, liveBuffer, liveDialogue, measurePending } from "./resident.js";
-import { fetchSample, OWN_WINDOW, SAMPLES } from "./samples.js";
+import { layoutTree } from "./layout.js";
+import { askTree } from "./resident.js";
+import { fetchSample, SAMPLES, type Sample } from "./samples.js";
 import {
   buildRequest,
   freshSettings,
@@ -26,10 +29,9 @@ import {
   withProvider,
   type Mode,
   type PageEncoding,
-  type ProviderName,
   type Settings,
 } from "./settings.js";
-import { drawnPath, indexTree, withNodes, type TreeIndex } from "./tree-index.js";
+import { ancestry, indexTree, nodesById, type TreeIndex } from "./tree-index.js";
 import { isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
 
 /** An open tree, and its source. */
@@ -42,13 +44,17 @@ export interface OpenTree {
   /** The initial settings for this tree; a link contains only differences. */
   start: Settings;
   /** The initial tip. Default: the end of the longest path. */
-  firstTip?: string;
+  firstTip: string | undefined;
 }
 
+type Assembly = { kind: "dialogue"; result: DialogueAssembly } | { kind: "buffer"; result: BufferAssembly };
+
 export type Outcome =
-  | { kind: "dialogue"; result: DialogueAssembly; milliseconds: number; first: boolean }
-  | { kind: "buffer"; result: BufferAssembly; milliseconds: number; first: boolean }
+  | (Assembly & { milliseconds: number; first: boolean })
   | { kind: "error"; code: string; message: string; details: Record<string, unknown> };
+
+/** The window for a user's tree. */
+const OWN_WINDOW = 8192;
 
 /** The open tree and the position in it, as in a link. */
 export const own = new PersistedDocument<{ tree: OpenTree; link: string }>("loom");
@@ -69,13 +75,32 @@ const excluded = computed(() => settings.value.excluded);
 /** The tree of the file; exclusions do not change its structure. */
 const fileIndex = computed(() => open.value && indexTree(open.value.tree));
 
-export const index = computed<TreeIndex | undefined>(
-  () => fileIndex.value && withNodes(fileIndex.value, treeWithExclusions(fileIndex.value.tree, excluded.value)),
-);
+/** The positions of the nodes in the drawing. */
+export const layout = computed(() => fileIndex.value && layoutTree(fileIndex.value));
+
+/** The tips, those with the longest path first. */
+export const tips = computed<string[]>(() => {
+  const depthOf = (id: string): number => layout.value?.at.get(id)?.depth ?? 0;
+  return (fileIndex.value?.leaves ?? []).toSorted((a, b) => depthOf(b) - depthOf(a));
+});
+
+export const index = computed<TreeIndex | undefined>(() => {
+  const file = fileIndex.value;
+  if (!file) return undefined;
+  const tree = treeWithExclusions(file.tree, excluded.value);
+  return tree === file.tree ? file : { ...file, tree, node: nodesById(tree) };
+});
+
+const askedTokenizer = computed(() => settings.value.tokenizer);
+
+effect(() => {
+  const name = askedTokenizer.value;
+  if (name) void untracked(() => loadVocabulary(name));
+});
 
 /** The effective exact tokenizer: the selected one, once its vocabulary is loaded. */
 export const tokenizer = computed<PageEncoding | undefined>(() => {
-  const asked = settings.value.tokenizer;
+  const asked = askedTokenizer.value;
   return asked && isLoaded(asked) ? asked : undefined;
 });
 
@@ -101,22 +126,31 @@ export const request = computed<DialogueRequest | BufferRequest | undefined>(() 
   return input && message ? { ...input, tree: withPending(input.tree, message) } : input;
 });
 
+function assemble(input: DialogueRequest | BufferRequest, message: Pending | undefined): Assembly {
+  return settings.value.mode === "dialogue"
+    ? { kind: "dialogue", result: askTree(input, message, (tree, options) => tree.assembleDialogue(options)) }
+    : { kind: "buffer", result: askTree(input, undefined, (tree, options) => tree.assembleBuffer(options)) };
+}
+
+/** The edges of the tree that was assembled last. */
+let assembled: unknown;
+
 export const outcome = computed<Outcome | undefined>(() => {
   const input = asked.value;
   if (!input) return undefined;
-  const first = !isHeld(input.tree);
+  const first = assembled !== input.tree.edges;
+  assembled = input.tree.edges;
   const begun = performance.now();
   try {
-    return settings.value.mode === "dialogue"
-      ? { kind: "dialogue", result: liveDialogue(input, pending.value), milliseconds: performance.now() - begun, first }
-      : { kind: "buffer", result: liveBuffer(input), milliseconds: performance.now() - begun, first };
+    const made = assemble(input, pending.value);
+    return { ...made, milliseconds: performance.now() - begun, first };
   } catch (error) {
     const { code = "error", message, details = {} } = error as CtxweaveError;
     return { kind: "error", code, message, details: details as Record<string, unknown> };
   }
 });
 
-/** The duration of an assembly without reading the tree: after a first one it is repeated when the page is idle. */
+/** The duration of an assembly with counted texts: after a first one it is repeated when the page is idle. */
 export const warmTime = signal<number | undefined>(undefined);
 
 effect(() => {
@@ -127,8 +161,7 @@ effect(() => {
     const input = asked.peek();
     if (!input || outcome.peek() !== made) return;
     const begun = performance.now();
-    if (made.kind === "dialogue") liveDialogue(input, pending.peek());
-    else liveBuffer(input);
+    assemble(input, pending.peek());
     warmTime.value = performance.now() - begun;
   }, 300);
   return () => clearTimeout(timer);
@@ -146,13 +179,14 @@ export const pendingCost = computed<{ tokens: number; remaining: number } | unde
   const input = asked.value;
   const message = pending.value;
   if (!input || !message) return undefined;
-  try {
-    const { tokens, path } = measurePending(input, message);
-    return { tokens, remaining: path.remaining };
-  } catch {
-    // The outcome reports the error.
-    return undefined;
-  }
+  const cost = attempt(() =>
+    askTree(input, message, (tree, options) => ({
+      tokens: tree.tokensOf([message.node.id], options)[0] ?? 0,
+      remaining: tree.measurePath(options).remaining,
+    })),
+  );
+  // The outcome reports an error.
+  return cost.ok ? cost.value : undefined;
 });
 
 /** A node by id, including the message being written. */
@@ -161,21 +195,19 @@ export function nodeWith(id: string): LoomNode | undefined {
   return message?.id === id ? message : index.value?.node.get(id);
 }
 
+const report = computed(() =>
+  outcome.value && outcome.value.kind !== "error" ? outcome.value.result.report : undefined,
+);
+
 /** The library's path; if it failed, the path to the tip as drawn. */
 export const path = computed<string[]>(() => {
-  const made = outcome.value;
-  if (made && made.kind !== "error") {
-    const message = pending.value?.node.id;
-    return made.result.report.path.filter((id) => id !== message);
-  }
-  return index.value && tip.value !== undefined ? drawnPath(index.value, tip.value) : [];
+  const message = pending.value?.node.id;
+  if (report.value) return report.value.path.filter((id) => id !== message);
+  return index.value && tip.value !== undefined ? ancestry(index.value.parent, tip.value).reverse() : [];
 });
 
 /** Each node's row in the report. */
-export const rows = computed<Map<string, NodeReport>>(() => {
-  const made = outcome.value;
-  return new Map(made && made.kind !== "error" ? made.result.report.nodes.map((row) => [row.nodeId, row]) : []);
-});
+export const rows = computed(() => new Map<string, NodeReport>(report.value?.nodes.map((row) => [row.nodeId, row])));
 
 export function change(fields: Partial<Settings>): void {
   settings.value = { ...settings.value, ...fields };
@@ -187,15 +219,20 @@ type OptionalSetting = Exclude<
   "provider"
 >;
 
-/** Sets an optional setting; undefined restores the tree's value or the default. */
-export function setOrClear<K extends OptionalSetting>(key: K, value: Settings[K] | undefined): void {
-  const next = { ...settings.value };
-  if (value === undefined || value === "") delete next[key];
-  else next[key] = value as Settings[K];
-  settings.value = next;
+/** A record with a field, or without it if the value is undefined. */
+function withField<T extends object, K extends keyof T>(record: T, key: K, value: T[K] | undefined): T {
+  const next = { ...record };
+  if (value === undefined) delete next[key];
+  else next[key] = value;
+  return next;
 }
 
-export function setProvider(provider: ProviderName | undefined): void {
+/** Sets an optional setting; undefined or an empty text restores the tree's value or the default. */
+export function setOrClear<K extends OptionalSetting>(key: K, value: Settings[K] | undefined): void {
+  settings.value = withField<Settings, K>(settings.value, key, value === "" ? undefined : value);
+}
+
+export function setProvider(provider: TargetProvider | undefined): void {
   settings.value = withProvider(settings.value, provider);
 }
 
@@ -207,30 +244,19 @@ export function setPreference<K extends keyof Settings["preferences"]>(
   key: K,
   value: Settings["preferences"][K] | undefined,
 ): void {
-  const preferences = { ...settings.value.preferences };
-  if (value === undefined) delete preferences[key];
-  else preferences[key] = value;
-  change({ preferences });
+  change({ preferences: withField(settings.value.preferences, key, value) });
 }
 
 /** Chooses the edge by which the path reaches a node; undefined reverts the choice. */
 export function choose(nodeId: string, edgeId: string | undefined): void {
-  const choices = { ...settings.value.choices };
-  if (edgeId === undefined) delete choices[nodeId];
-  else choices[nodeId] = edgeId;
-  change({ choices });
+  change({ choices: withField(settings.value.choices, nodeId, edgeId) });
 }
 
 /** Toggles the exclusion of a node; a value equal to the file's is not stored. */
 export function toggleExcluded(id: string): void {
-  const node = open.value?.tree.nodes.find((n) => n.id === id);
-  if (!node) return;
-  const inFile = node.metadata?.excluded === true;
-  const excluded = { ...settings.value.excluded };
-  const now = excluded[id] ?? inFile;
-  if (now === !inFile) delete excluded[id];
-  else excluded[id] = !now;
-  change({ excluded });
+  const inFile = fileIndex.value?.node.get(id)?.metadata?.excluded === true;
+  const next = !(settings.value.excluded[id] ?? inFile);
+  change({ excluded: withField(settings.value.excluded, id, next === inFile ? undefined : next) });
 }
 
 export function pickTip(id: string): void {
@@ -241,51 +267,34 @@ export function pickTip(id: string): void {
 }
 
 /** Opens a sample with its initial settings, or those of a link. */
-export async function openSample(id: string, link?: URLSearchParams): Promise<void> {
-  const sample = SAMPLES.find((s) => s.id === id) ?? SAMPLES[0];
+export async function openSample(sample: Sample, link?: URLSearchParams): Promise<void> {
   // An address was typed or revisited: it is opened, and undo restores the previous document.
-  if (!sample || (!link && !(await own.mayReplace()))) return;
-  opening.value = sample.id;
+  if (!link && !(await own.mayReplace())) return;
+  const { id: source, name, tip, contextWindow } = sample;
+  opening.value = source;
   try {
-    const { tree, media } = await fetchSample(sample);
-    await show(
-      {
-        source: sample.id,
-        name: sample.name,
-        tree,
-        media,
-        start: freshSettings(sample.contextWindow, tree.mode ?? "dialogue"),
-        firstTip: sample.tip,
-      },
-      link,
-    );
+    show(openTree(source, name, contextWindow, { ...(await fetchSample(sample)), tip }), link);
   } catch (error) {
-    openProblem.value = {
-      name: sample.name,
-      message: (error as Error).message,
-      hint: "Try again, or open a file.",
-    };
+    openProblem.value = { name, message: (error as Error).message, hint: "Try again, or open a file." };
   } finally {
     opening.value = undefined;
   }
 }
 
-/** Opens the text of a file; an invalid one only shows a message. */
-export async function openFile(name: string, text: string): Promise<void> {
-  const opened = openText(text);
-  if (!opened.ok) {
-    openProblem.value = { name, message: opened.message, hint: opened.hint };
-  } else if (await own.mayReplace()) {
-    show(fileOf(name, opened), undefined);
+/** Opens a file; an invalid one only shows a message. */
+export async function openFile(file: File): Promise<void> {
+  const { name } = file;
+  try {
+    const opened = readTree(await file.text());
+    if (await own.mayReplace()) show(openTree("file", name, OWN_WINDOW, opened), undefined);
+  } catch (error) {
+    const { message, cause: hint = "Nothing was changed: the previous tree is still open." } = error as Error;
+    openProblem.value = { name, message, hint: String(hint) };
   }
 }
 
-function fileOf(
-  name: string,
-  { tree, media, tip: firstTip }: { tree: LoomTreeData; media: Record<string, Media>; tip?: string },
-): OpenTree {
-  const start = freshSettings(OWN_WINDOW, tree.mode ?? "dialogue");
-  return { source: "file", name, tree, media, start, ...(firstTip === undefined ? {} : { firstTip }) };
+function openTree(source: string, name: string, contextWindow: number, { tree, media, tip }: TreeFile): OpenTree {
+  return { source, name, tree, media, start: freshSettings(contextWindow, tree.mode ?? "dialogue"), firstTip: tip };
 }
 
 /** The part of a user's tree that a link carries. */
@@ -296,9 +305,9 @@ export function content(): unknown {
 
 /** The tree in a link. */
 function linked(content: unknown): { tree: OpenTree; link: string } {
-  const opened = openText(JSON.stringify(content));
-  if (!opened.ok) throw new Error(opened.message);
-  return { tree: fileOf(String((content as { name?: unknown }).name), opened), link: linkParams(VIEW).toString() };
+  const name = String((content as { name?: unknown }).name);
+  const tree = openTree("file", name, OWN_WINDOW, readTree(JSON.stringify(content)));
+  return { tree, link: linkParams(VIEW).toString() };
 }
 
 function show(next: OpenTree, link: URLSearchParams | undefined): void {
@@ -316,10 +325,9 @@ export function lookAgain(): void {
 
 /** Goes to the position in a link, or the initial one. */
 function look(next: OpenTree, link: URLSearchParams | undefined): void {
-  const { tips } = fileIndex.peek() ?? indexTree(next.tree);
   const linked = link?.get("tip") ?? undefined;
   // A tip in a link that the tree does not have is requested all the same, so that the error names it.
-  const start = linked ?? next.firstTip ?? tips[0] ?? next.tree.nodes.at(-1)?.id;
+  const start = linked ?? next.firstTip ?? tips.peek()[0] ?? next.tree.nodes.at(-1)?.id;
   batch(() => {
     // The tokenizer does not depend on the tree, so it is kept.
     const { tokenizer: counted } = settings.value;
@@ -331,7 +339,6 @@ function look(next: OpenTree, link: URLSearchParams | undefined): void {
   });
 }
 
-const FIRST = SAMPLES[0]?.id ?? "";
 const VIEW = "loom";
 
 /**
@@ -343,13 +350,14 @@ export async function followLink(): Promise<void> {
   const link = linkParams(VIEW);
   const source = link.get("tree");
   const at = open.peek();
+  const sample = SAMPLES.find(({ id }) => id === source);
   if (source === null) {
     if (at) rewriteLink();
-    else await openSample(FIRST, link);
+    else await openSample(SAMPLES[0], link);
   } else if (at && source === at.source) {
     look(at, link);
-  } else if (SAMPLES.some(({ id }) => id === source)) {
-    await openSample(source, link);
+  } else if (sample) {
+    await openSample(sample, link);
   } else if (source === "file" && own.canUndo.peek()) {
     // Returns to a file from the sample that was opened after it.
     batch(() => {
@@ -357,7 +365,7 @@ export async function followLink(): Promise<void> {
       lookAgain();
     });
   } else {
-    await openSample(FIRST, new URLSearchParams());
+    await openSample(SAMPLES[0], new URLSearchParams());
     openProblem.value = {
       name: "This link",
       message:
@@ -371,20 +379,10 @@ export async function followLink(): Promise<void> {
 function rewriteLink(): void {
   const at = open.value;
   if (!at) return;
-  const where = tip.value === undefined ? {} : { tip: tip.value };
-  const link = writeLink({ source: at.source, ...where, settings: settings.value }, at.start);
+  const link = writeLink(at.source, tip.value, settings.value, at.start);
   const before = linkParams(VIEW).get("tree");
   writeAddress(VIEW, link, before !== null && before !== at.source);
   untracked(() => own.note({ tree: at, link: link.toString() }));
-}
-
-/** Loads the selected vocabulary; returns a function that stops it. */
-export function keepVocabulary(): () => void {
-  const asked = computed(() => settings.value.tokenizer);
-  return effect(() => {
-    const name = asked.value;
-    if (name) void untracked(() => loadVocabulary(name));
-  });
 }
 
 /** Writes every change into the address; returns a function that stops it. */

@@ -1,5 +1,5 @@
 import type { AssemblyReport, BufferAssembly, DialogueAssembly, Message, NodeReport } from "ctxweave/loom";
-import { segmentsOf, type Segment, type Surroundings } from "./message-spans.js";
+import { segmentsOf, type Segment } from "./message-spans.js";
 
 /** Missing nodes, at their position in the result. */
 export interface Gap {
@@ -17,48 +17,35 @@ export interface MessageEntry {
 /** A dialogue in reading order, with missing nodes at their position. */
 export type DialogueEntry = MessageEntry | Gap;
 
-export function dialogueTimeline(assembly: DialogueAssembly): DialogueEntry[] {
-  const marker = assembly.report.cut?.marker;
-  const { loomAware } = assembly.report.tokens;
-  const firstOfUser = assembly.messages.findIndex(({ role }) => role !== "system" && role !== "developer");
-  const around = (at: number): Surroundings => ({
-    marker,
-    memory: loomAware !== undefined && loomAware.memory > 0 && at === firstOfUser,
-    loom: loomAware !== undefined && loomAware.loomBlock > 0 && at === assembly.messages.length - 1,
-  });
-  const flat: { message: number | undefined; item: Segment | Gap }[] = [];
-  const anchor = new Map<string, number>();
-  assembly.messages.forEach((message, index) => {
-    for (const segment of segmentsOf(message, around(index))) {
-      for (const id of segment.nodeIds) anchor.set(id, flat.length);
-      flat.push({ message: index, item: segment });
-    }
-  });
-
-  const gaps = gapsAfter(assembly.report, anchor, (at) => {
-    const following = flat[at + 1]?.item;
-    return following?.kind === "marker" ? at + 1 : at;
+export function dialogueTimeline({ messages, report }: DialogueAssembly): DialogueEntry[] {
+  const marker = report.cut?.marker;
+  const { memory = 0, loomBlock = 0 } = report.tokens.loomAware ?? {};
+  const firstOfUser = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
+  const segments = messages.flatMap((message, index) => {
+    const surroundings = {
+      marker,
+      memory: memory > 0 && index === firstOfUser,
+      loom: loomBlock > 0 && index === messages.length - 1,
+    };
+    return segmentsOf(message, surroundings).map((segment) => ({ ...segment, index }));
   });
   // A system message and the operational memory come before all missing nodes.
-  const leading = flat.findIndex(({ item }) => item.kind !== "plain" && item.kind !== "memory") - 1;
+  const leading = segments.findIndex(({ kind }) => kind !== "plain" && kind !== "memory");
+  const items = withGaps(segments, report, Math.max(0, leading));
 
   const entries: DialogueEntry[] = [];
-  const place = (item: Segment | Gap, message: number | undefined): void => {
+  const indexOf = (at: number): number | undefined => {
+    const item = items[at];
+    return item && "index" in item ? item.index : undefined;
+  };
+  items.forEach((item, at) => {
     const last = entries.at(-1);
-    if (message !== undefined && last?.kind === "message" && last.index === message) last.items.push(item);
-    else if (message === undefined) entries.push(item as Gap);
-    else
-      entries.push({ kind: "message", message: assembly.messages[message] as Message, index: message, items: [item] });
-  };
-  const placeGap = (rows: NodeReport[] | undefined, before: number | undefined, after: number | undefined): void => {
-    if (rows) place({ kind: "gap", rows }, before !== undefined && before === after ? before : undefined);
-  };
-  const first = gaps.get(-1);
-  if (flat.length === 0 || leading < 0) placeGap(first, undefined, 0);
-  flat.forEach(({ message, item }, i) => {
-    place(item, message);
-    placeGap(gaps.get(i), message, flat[i + 1]?.message);
-    if (i === leading) placeGap(first, message, flat[i + 1]?.message);
+    // A gap inside a message is part of it.
+    const index = item.kind === "gap" && indexOf(at - 1) === indexOf(at + 1) ? indexOf(at - 1) : indexOf(at);
+    const message = index === undefined ? undefined : messages[index];
+    if (last?.kind === "message" && last.index === index) last.items.push(item);
+    else if (index !== undefined && message) entries.push({ kind: "message", message, index, items: [item] });
+    else if (item.kind === "gap") entries.push(item);
   });
   return entries;
 }
@@ -70,65 +57,45 @@ export interface Stretch {
   text: string;
 }
 
-export function bufferTimeline(assembly: BufferAssembly): (Stretch | Gap)[] {
-  const { document, spans, workingBufferSpan, report } = assembly;
+export function bufferTimeline({ document, spans, workingBufferSpan, report }: BufferAssembly): (Stretch | Gap)[] {
+  const other = report.cut?.marker ? "marker" : "plain";
+  const end = { start: document.length, end: document.length };
   const stretches: Stretch[] = [];
-  const anchor = new Map<string, number>();
   let at = 0;
-  const between = (end: number): void => {
-    if (end > at) stretches.push({ kind: report.cut?.marker ? "marker" : "plain", text: document.slice(at, end) });
+  const push = (stretch: Omit<Stretch, "text">, start: number, end: number): void => {
+    if (end > start) stretches.push({ ...stretch, text: document.slice(start, end) });
     at = Math.max(at, end);
   };
-  for (const span of spans) {
-    between(span.start);
-    if (!anchor.has(span.nodeId)) anchor.set(span.nodeId, stretches.length);
-    if (span.end > span.start) {
-      anchor.set(span.nodeId, stretches.length);
-      stretches.push({ kind: "node", nodeId: span.nodeId, text: document.slice(span.start, span.end) });
-    }
-    at = Math.max(at, span.end);
+  for (const { nodeId, start, end } of spans) {
+    push({ kind: other }, at, start);
+    push({ kind: "node", nodeId }, start, end);
   }
-  if (workingBufferSpan) {
-    between(workingBufferSpan.start);
-    stretches.push({ kind: "working", text: document.slice(workingBufferSpan.start, workingBufferSpan.end) });
-    at = workingBufferSpan.end;
-  }
-  between(document.length);
-
-  const gaps = gapsAfter(report, anchor, (i) => (stretches[i + 1]?.kind === "marker" ? i + 1 : i));
-  const entries: (Stretch | Gap)[] = [];
-  const gap = (rows: NodeReport[] | undefined): void => {
-    if (rows) entries.push({ kind: "gap", rows });
-  };
-  gap(gaps.get(-1));
-  stretches.forEach((stretch, i) => {
-    entries.push(stretch);
-    gap(gaps.get(i));
-  });
-  return entries;
+  const { start: working, end: after } = workingBufferSpan ?? end;
+  push({ kind: other }, at, working);
+  push({ kind: "working" }, working, after);
+  push({ kind: other }, at, document.length);
+  return withGaps(stretches, report, 0);
 }
 
 /**
- * For each item of the result, the rows missing after it; −1 is the beginning. A row's position is after the last
- * present node before it in the report.
+ * Inserts the missing nodes. Their position is after the last present node before them in the report, and after the
+ * marker that follows it; those before all present nodes are inserted at `first`.
  */
-function gapsAfter(
-  report: AssemblyReport,
-  anchor: Map<string, number>,
-  settle: (at: number) => number,
-): Map<number, NodeReport[]> {
-  const gaps = new Map<number, NodeReport[]>();
-  let at = -1;
-  for (const row of report.nodes) {
-    const here = anchor.get(row.nodeId);
-    if (here !== undefined) {
-      at = Math.max(at, here);
-    } else if (row.fate !== "kept") {
-      const place = at < 0 ? at : settle(at);
-      const rows = gaps.get(place);
-      if (rows) rows.push(row);
-      else gaps.set(place, [row]);
-    }
-  }
-  return gaps;
+function withGaps<Item extends { kind: string; nodeId?: string }>(
+  items: Item[],
+  { nodes }: AssemblyReport,
+  first: number,
+): (Item | Gap)[] {
+  const next = new Map(items.map(({ nodeId = "" }, at) => [nodeId, at + 1]));
+  let at = first;
+  const gaps = Map.groupBy(nodes, ({ nodeId, fate }) => {
+    at = Math.max(at, next.get(nodeId) ?? 0);
+    if (next.has(nodeId) || fate === "kept") return undefined;
+    return at > first && items[at]?.kind === "marker" ? at + 1 : at;
+  });
+  const gapAt = (place: number): Gap[] => {
+    const rows = gaps.get(place);
+    return rows ? [{ kind: "gap", rows }] : [];
+  };
+  return [...items.flatMap((item, place) => [...gapAt(place), item]), ...gapAt(items.length)];
 }

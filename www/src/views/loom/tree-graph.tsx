@@ -1,7 +1,9 @@
 import { batch, effect, useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { ReadonlySignal, Signal } from "@preact/signals";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { IconButton } from "../../ui/button.js";
-import { layoutTree, nodeAt, type TreeLayout } from "./layout.js";
+import { nodeAt, type TreeLayout } from "./layout.js";
 import { Minimap } from "./minimap.js";
 import { FAR, labelReach, paintTree, type Scene } from "./paint-tree.js";
 import { keepPalette, palette } from "./palette.js";
@@ -10,9 +12,10 @@ import {
   cursor,
   hovered,
   index as indexSignal,
+  layout as layoutSignal,
   open,
   outcome,
-  path as pathSignal,
+  path,
   pickTip,
   rows,
   tip,
@@ -31,22 +34,20 @@ const REACH_ON_SCREEN = 8;
  */
 export function TreeGraph() {
   const index = indexSignal.value as TreeIndex;
-  // Exclusion changes the look of a node, not its position.
-  const layout = useMemo(() => layoutTree(index), [index.links]);
+  const layout = layoutSignal.value as TreeLayout;
   const surface = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const items = useRef<HTMLDivElement>(null);
   const transform = useSignal<Transform>({ x: 0, y: 0, k: 1 });
   const size = useSignal<Size>({ width: 0, height: 0 });
   const focused = useSignal(false);
-  const drawn = useSignal({ index, layout });
-  drawn.value = { index, layout };
-  const onPath = useComputed(() => new Set(pathSignal.value));
+  const onPath = useComputed(() => new Set(path.value));
 
   const scene = useComputed<Scene | undefined>(
     () =>
       palette.value && {
-        ...drawn.value,
+        index: indexSignal.value as TreeIndex,
+        layout: layoutSignal.value as TreeLayout,
         colours: palette.value,
         path: onPath.value,
         rows: rows.value,
@@ -62,21 +63,17 @@ export function TreeGraph() {
 
   // A new tree is fitted into view; a changed tree or another size keeps the middle.
   const seen = useRef<unknown>(undefined);
-  const room = useRef<Size>({ width: 0, height: 0 });
   useLayoutEffect(() => {
     const element = surface.current as HTMLDivElement;
     const measure = (): void => {
-      size.value = { width: element.clientWidth, height: element.clientHeight };
-      if (size.value.width === 0) return;
-      const before = room.current;
-      room.current = size.value;
-      if (seen.current === open.value) {
-        const point = layout.at.get(cursor.peek() ?? tip.peek() ?? "");
-        transform.value = resized(transform.peek(), before, size.value, point);
-        return;
-      }
-      seen.current = open.value;
-      transform.value = firstSight(layout, layout.at.get(tip.value ?? ""), size.value);
+      const before = size.peek();
+      const now = { width: element.clientWidth, height: element.clientHeight };
+      if (now.width === 0) return;
+      size.value = now;
+      const point = layout.at.get(cursor.peek() ?? tip.peek() ?? "");
+      if (seen.current === layout) transform.value = resized(transform.peek(), before, now, point);
+      else transform.value = firstSight(layout, layout.at.get(tip.peek() ?? ""), now);
+      seen.current = layout;
     };
     measure();
     const observer = new ResizeObserver(() => batch(measure));
@@ -85,7 +82,7 @@ export function TreeGraph() {
   }, [layout]);
 
   useSignalEffect(() => {
-    const point = drawn.value.layout.at.get(cursor.value ?? "");
+    const point = layoutSignal.value?.at.get(cursor.value ?? "");
     if (point && size.peek().width > 0) transform.value = reveal(transform.peek(), point, size.peek());
   });
 
@@ -94,20 +91,15 @@ export function TreeGraph() {
       followPointer(surface.current as HTMLDivElement, {
         transform,
         nodeAt: (point) => {
-          const { index, layout } = drawn.peek();
           const { x, y, k } = transform.peek();
           const at = { x: (point.x - x) / k, y: (point.y - y) / k };
           const reach = Math.max(REACH, REACH_ON_SCREEN / k);
-          return nodeAt(layout, at, reach, (placed) => (k < FAR ? 0 : labelReach(index, placed)));
+          return nodeAt(layoutSignal.peek() as TreeLayout, at, reach, (placed) =>
+            k < FAR ? 0 : labelReach(indexSignal.peek() as TreeIndex, placed),
+          );
         },
-        onHover: (id) => {
-          hovered.value = id;
-          if (surface.current) surface.current.dataset["over"] = String(id !== undefined);
-        },
-        onPick: (id, look) => {
-          if (look) cursor.value = id;
-          else pickTip(id);
-        },
+        onHover: (id) => (hovered.value = id),
+        onPick: (id, look) => (look ? (cursor.value = id) : pickTip(id)),
       }),
     [],
   );
@@ -115,54 +107,64 @@ export function TreeGraph() {
   const zoom = (factor: number): void => {
     transform.value = zoomAt(transform.value, factor, { x: size.value.width / 2, y: size.value.height / 2 });
   };
+  const showAll = (): void => {
+    transform.value = fit(layout, size.value);
+  };
   const toTip = (): void => {
     const point = layout.at.get(tip.value ?? "");
     if (point) transform.value = centreOn(point, Math.max(transform.value.k, 0.9), size.value);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { key } = event;
     const at = cursor.value ?? tip.value;
-    const to = at === undefined ? undefined : step(event.key, at, index, layout, onPath.value, tip.value);
+    const to = at === undefined ? undefined : step(key, at, index, layout, onPath.value);
     if (to !== undefined) cursor.value = to;
-    else if ((event.key === "Enter" || event.key === " ") && at !== undefined) pickTip(at);
-    else if (event.key === "+" || event.key === "=") zoom(1.25);
-    else if (event.key === "-") zoom(0.8);
-    else if (event.key === "0") transform.value = fit(layout, size.value);
+    else if ((key === "Enter" || key === " ") && at !== undefined) pickTip(at);
+    else if (key === "+" || key === "=") zoom(1.25);
+    else if (key === "-") zoom(0.8);
+    else if (key === "0") showAll();
     else return;
     event.preventDefault();
   };
 
-  const active = cursor.value !== undefined && layout.at.has(cursor.value) ? domId(cursor.value) : undefined;
+  const tools = [
+    { icon: "plus", label: "Zoom in", title: "Zoom in (+)", onClick: () => zoom(1.25) },
+    { icon: "minus", label: "Zoom out", title: "Zoom out (−)", onClick: () => zoom(0.8) },
+    { icon: "fit", label: "Show the whole tree", title: "Show the whole tree (0)", onClick: showAll },
+    { icon: "target", label: "Go to the tip", title: "Go to the tip", onClick: toTip },
+  ] as const;
   return (
-    <div class="graph">
+    <div class="relative grid min-h-0 min-w-0 flex-1 grid-cols-[minmax(0,1fr)_auto]">
       <div
         ref={surface}
-        class="surface"
+        class="surface relative min-h-0 min-w-0 overflow-hidden select-none -outline-offset-2"
         role="tree"
         aria-label={`Tree: ${open.value?.tree.title ?? open.value?.name ?? ""}. Arrow keys move, Enter assembles from a node.`}
-        aria-activedescendant={active}
+        aria-activedescendant={layout.at.has(cursor.value ?? "") ? domId(cursor.value ?? "") : undefined}
         tabIndex={0}
         onKeyDown={onKeyDown}
         onFocus={() => (focused.value = surface.current?.matches(":focus-visible") ?? false)}
         onBlur={() => (focused.value = false)}
       >
-        <canvas ref={canvas} role="presentation" />
+        <canvas ref={canvas} class="absolute size-full" role="presentation" />
         <div ref={items} class="items" role="presentation">
-          <TreeItems index={index} layout={layout} rows={rows.value} tip={tip.value} cursor={cursor.value} />
+          <TreeItems />
         </div>
       </div>
-      <Minimap layout={layout} transform={transform} size={size} path={pathSignal.value} rows={rows.value} />
-      <div class="graph-tools" role="group" aria-label="Drawing">
-        <IconButton icon="plus" label="Zoom in" title="Zoom in (+)" onClick={() => zoom(1.25)} />
-        <IconButton icon="minus" label="Zoom out" title="Zoom out (−)" onClick={() => zoom(0.8)} />
-        <IconButton
-          icon="fit"
-          label="Show the whole tree"
-
-          title="Show the whole tree (0)"
-          onClick={() => (transform.value = fit(layout, size.value))}
-        />
-        <IconButton icon="target" label="Go to the tip" title="Go to the tip" onClick={toTip} />
+      <Minimap transform={transform} size={size} />
+      <div
+        class="absolute bottom-2.5 left-2.5 flex overflow-hidden rounded-m border border-line bg-surface"
+        role="group"
+        aria-label="Drawing"
+      >
+        {tools.map((tool) => (
+          <IconButton
+            key={tool.icon}
+            class="p-2 text-ink-2 -outline-offset-2 not-first:border-s not-first:border-line hover:bg-sunken"
+            {...tool}
+          />
+        ))}
       </div>
       <span class="sr-only" role="status">
         {tip.value === undefined ? "" : `Assembled from ${nodeName(index.node.get(tip.value), tip.value)}`}
@@ -175,11 +177,11 @@ export function TreeGraph() {
  * Paints at most once per frame, only after changes, and immediately on resize, so that the image is never stretched.
  */
 function usePainting(
-  canvas: { current: HTMLCanvasElement | null },
-  items: { current: HTMLDivElement | null },
-  scene: { value: Scene | undefined },
-  transform: { value: Transform },
-  size: { value: Size },
+  canvas: RefObject<HTMLCanvasElement | null>,
+  items: RefObject<HTMLDivElement | null>,
+  scene: ReadonlySignal<Scene | undefined>,
+  transform: Signal<Transform>,
+  size: Signal<Size>,
 ): void {
   useEffect(() => {
     let frame = 0;
@@ -218,26 +220,17 @@ function step(
   index: TreeIndex,
   layout: TreeLayout,
   path: ReadonlySet<string>,
-  tipId: string | undefined,
 ): string | undefined {
-  switch (key) {
-    case "ArrowUp":
-      return index.parent.get(at);
-    case "ArrowDown": {
-      const children = index.children.get(at) ?? [];
-      return children.find((id) => path.has(id)) ?? children[0];
-    }
-    case "ArrowLeft":
-    case "ArrowRight": {
-      const level = layout.levels[index.depth.get(at) ?? 0] ?? [];
-      const slot = layout.at.get(at)?.slot;
-      return slot === undefined ? undefined : level[slot + (key === "ArrowLeft" ? -1 : 1)]?.id;
-    }
-    case "Home":
-      return index.roots[0];
-    case "End":
-      return tipId;
-    default:
-      return undefined;
-  }
+  const placed = layout.at.get(at);
+  const beside = (by: number): string | undefined => placed && layout.levels[placed.depth]?.[placed.slot + by]?.id;
+  const children = index.children.get(at) ?? [];
+  const targets: Record<string, string | undefined> = {
+    ArrowUp: index.parent.get(at),
+    ArrowDown: children.find((id) => path.has(id)) ?? children[0],
+    ArrowLeft: beside(-1),
+    ArrowRight: beside(1),
+    Home: index.children.get(undefined)?.[0],
+    End: tip.value,
+  };
+  return targets[key];
 }

@@ -1,135 +1,95 @@
-import type { ContentBlock, LoomEdge, LoomNode, LoomTreeData, NodeContent } from "ctxweave/loom";
+import type { ContentBlock, LoomNode, LoomTreeData, NodeContent, TreeRelative } from "ctxweave/loom";
+import { queryTree } from "./resident.js";
 
-/** A line between two nodes as drawn: one for each source of each edge. */
+/** The kind of a line between two nodes. */
+export type LinkKind = "continuation" | "annotation" | "context" | "instruction" | "version";
+
+/** A line between two nodes of which neither is drawn under the other. */
 export interface TreeLink {
-  edge: LoomEdge;
   from: string;
   to: string;
-  kind: "continuation" | "annotation" | "context" | "instruction" | "version";
+  kind: LinkKind;
 }
 
-/**
- * A tree with precomputed answers for drawing. Lenient: damaged trees are drawn as far as possible, and the library
- * reports the errors.
- */
+/** A tree with what its drawing and lists need of every node. */
 export interface TreeIndex {
   tree: LoomTreeData;
   node: Map<string, LoomNode>;
-  /** Incoming continuation edges of a node. */
-  incoming: Map<string, LoomEdge[]>;
+  /** The parents of each node, and the nodes that it annotates. */
+  relatives: Map<string, TreeRelative[]>;
   /** The node under which each node is drawn; roots have none. */
   parent: Map<string, string>;
-  children: Map<string, string[]>;
-  roots: string[];
+  /** The nodes drawn under a node; those under `undefined` are the roots. */
+  children: Map<string | undefined, string[]>;
   links: TreeLink[];
-  /** Nodes without continuations or references, those with the longest path first. */
-  tips: string[];
-  depth: Map<string, number>;
-  /** Nodes drawn under their parent because of an annotation edge. */
-  annotated: Set<string>;
-  /** Targets of annotation edges. */
+  /** The leaves, without annotations and the sources of other nodes. */
+  leaves: string[];
   annotations: Set<string>;
   /** Names for `authorAgentId`, in order of first appearance. */
   agents: string[];
 }
 
+/** Indexes the tree with the relations from the library, also if an edge has no source or closes a cycle. */
 export function indexTree(tree: LoomTreeData): TreeIndex {
-  const node = new Map(tree.nodes.map((n) => [n.id, n]));
-  const incoming = new Map<string, LoomEdge[]>();
+  const ids = tree.nodes.map(({ id }) => id);
+  const node = nodesById(tree);
+  const { parents, leaves } = queryTree(tree, (held) => ({ parents: held.parents(ids), leaves: held.leaves() }));
+  const relatives = new Map(ids.map((id, at) => [id, parents[at] ?? []]));
   const parent = new Map<string, string>();
-  const annotated = new Set<string>();
-  const annotations = new Set<string>();
-  const links: TreeLink[] = [];
-  const continued = new Set<string>();
   const above = new Set<string>();
-
-  for (const edge of tree.edges) {
-    const annotation = edge.edgeType === "annotation";
-    const predecessors = primariesOf(edge);
-    if (annotation) annotations.add(edge.targetNodeId);
-    else push(incoming, edge.targetNodeId, edge);
-    const main = latestVersion(predecessors, node);
-    for (const source of edge.sources) {
-      const isMain = source.nodeId === main;
-      const role = source.role ?? "primary";
-      links.push({
-        edge,
-        from: source.nodeId,
-        to: edge.targetNodeId,
-        kind: annotation ? "annotation" : isMain ? "continuation" : role === "primary" ? "version" : role,
-      });
-    }
-    if (!annotation) for (const source of edge.sources) continued.add(source.nodeId);
-    if (main === undefined || main === edge.targetNodeId || !node.has(main) || !node.has(edge.targetNodeId)) continue;
-    // The first edge determines the parent, and a continuation takes precedence over an annotation.
-    if (parent.has(edge.targetNodeId)) continue;
-    // A cycle is possible only if the target already has a node below it.
-    if (above.has(edge.targetNodeId) && leadsTo(parent, main, edge.targetNodeId)) continue;
-    parent.set(edge.targetNodeId, main);
-    if (annotation) annotated.add(edge.targetNodeId);
+  for (const [id, found] of relatives) {
+    const main = found.length > 1 ? latestVersion(found, node) : found[0]?.id;
+    // An edge that closes a cycle is drawn, but its source is not the parent. It leads to a node with children.
+    if (main === undefined || main === id || (above.has(id) && ancestry(parent, main).includes(id))) continue;
+    parent.set(id, main);
     above.add(main);
   }
-
-  const children = new Map<string, string[]>();
-  const roots: string[] = [];
-  for (const { id } of tree.nodes) {
-    const above = parent.get(id);
-    if (above === undefined) roots.push(id);
-    else push(children, above, id);
-  }
-  const depth = depths(roots, children);
-  const tips = tree.nodes
-    .map((n) => n.id)
-    .filter((id) => !continued.has(id) && !annotations.has(id))
-    .sort((a, b) => (depth.get(b) ?? 0) - (depth.get(a) ?? 0));
-
-  const agents = [...new Set(tree.nodes.flatMap((n) => (n.authorType === "model" && n.authorAgentId) || []))];
-  return { tree, node, incoming, parent, children, roots, links, tips, depth, annotated, annotations, agents };
+  const links = linksOf(tree, parent);
+  const sources = new Set(links.filter(({ kind }) => kind !== "annotation").map(({ from }) => from));
+  return {
+    tree,
+    node,
+    relatives,
+    parent,
+    children: Map.groupBy(ids, (id) => parent.get(id)),
+    links,
+    leaves: leaves.filter(({ id, annotation }) => !annotation && !sources.has(id)).map(({ id }) => id),
+    annotations: new Set(ids.filter((id) => relatives.get(id)?.[0]?.annotation)),
+    agents: [...new Set(tree.nodes.flatMap((n) => (n.authorType === "model" && n.authorAgentId) || []))],
+  };
 }
 
-/** The same index with changed nodes; their set and structure are unchanged. */
-export function withNodes(index: TreeIndex, tree: LoomTreeData): TreeIndex {
-  return tree === index.tree ? index : { ...index, tree, node: new Map(tree.nodes.map((n) => [n.id, n])) };
-}
-
-/** The possible predecessors of an edge: its primary sources, otherwise the first source. */
-function primariesOf(edge: LoomEdge): string[] {
-  if (edge.sources.length < 2) return edge.sources.map(({ nodeId }) => nodeId);
-  const primaries = edge.sources.filter((s) => (s.role ?? "primary") === "primary").map((s) => s.nodeId);
-  const first = edge.sources[0];
-  return primaries.length > 0 || first === undefined ? primaries : [first.nodeId];
-}
-
-/** The version that is not the original of another one. */
-function latestVersion(ids: string[], node: Map<string, LoomNode>): string | undefined {
-  if (ids.length < 2) return ids[0];
-  const edited = new Set(ids.map((id) => node.get(id)?.editedFrom));
-  return ids.findLast((id) => !edited.has(id)) ?? ids.at(-1);
-}
-
-/** Whether the ancestors of `from` include `to`: an edge that closes a cycle is drawn, but is not a parent. */
-function leadsTo(parent: Map<string, string>, from: string, to: string): boolean {
-  for (let at: string | undefined = from; at !== undefined; at = parent.get(at)) if (at === to) return true;
-  return false;
-}
-
-function depths(roots: string[], children: Map<string, string[]>): Map<string, number> {
-  const depth = new Map<string, number>(roots.map((id) => [id, 0]));
-  const queue = [...roots];
-  for (let i = 0; i < queue.length; i++) {
-    const id = queue[i] as string;
-    for (const child of children.get(id) ?? []) {
-      depth.set(child, (depth.get(id) ?? 0) + 1);
-      queue.push(child);
+/** The lines of all edges, except those from a parent. */
+function linksOf({ edges }: LoomTreeData, parent: ReadonlyMap<string, string>): TreeLink[] {
+  const links: TreeLink[] = [];
+  for (const { edgeType, sources, targetNodeId: to } of edges) {
+    const main = parent.get(to);
+    for (const { nodeId: from, role = "primary" } of sources) {
+      if (from === main) continue;
+      const hasVersion = role === "primary" && sources.some(({ nodeId }) => nodeId === main);
+      const continued = role === "primary" ? "continuation" : role;
+      links.push({ from, to, kind: edgeType === "annotation" ? edgeType : hasVersion ? "version" : continued });
     }
   }
-  return depth;
+  return links;
 }
 
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
+export function nodesById({ nodes }: LoomTreeData): Map<string, LoomNode> {
+  return new Map(nodes.map((node) => [node.id, node]));
+}
+
+/** Of the sources of the first edge, the version that is not the original of another one. */
+function latestVersion(relatives: TreeRelative[], node: Map<string, LoomNode>): string | undefined {
+  const versions = relatives.filter(({ edge }) => edge === relatives[0]?.edge);
+  const edited = new Set(versions.map(({ id }) => node.get(id)?.editedFrom));
+  return (versions.findLast(({ id }) => !edited.has(id)) ?? versions.at(-1))?.id;
+}
+
+/** A node and its ancestors as drawn. */
+export function ancestry(parent: ReadonlyMap<string, string>, id: string): string[] {
+  const found: string[] = [];
+  for (let at: string | undefined = id; at !== undefined; at = parent.get(at)) found.push(at);
+  return found;
 }
 
 /** The blocks of a content, with mixed ones flattened. */
@@ -176,43 +136,33 @@ export function nodeName(node: LoomNode | undefined, id: string): string {
   return node?.localId ?? id;
 }
 
-/** Versions of one node that are primary sources of one edge on the path. */
-interface VersionSet {
-  target: string;
-  versions: string[];
-}
-
-/** The edges on a path with several versions. */
-export function versionSets(index: TreeIndex, path: string[]): VersionSet[] {
+/** For each edge on a path that leads from several versions of one node: those versions. */
+export function versionSets({ relatives }: TreeIndex, path: string[]): [string, ...string[]][] {
   const on = new Set(path);
-  const sets: VersionSet[] = [];
-  for (const target of path) {
-    for (const edge of index.incoming.get(target) ?? []) {
-      const versions = primariesOf(edge);
-      if (versions.length > 1 && versions.some((id) => on.has(id))) sets.push({ target, versions });
-    }
-  }
-  return sets;
-}
-
-/** One edge into a node. */
-interface Candidate {
-  edgeId: string;
-  from: string;
-}
-
-/** The nodes of a path with several incoming continuation edges. */
-export function choicePoints(index: TreeIndex, path: string[]): { nodeId: string; candidates: Candidate[] }[] {
-  return path.flatMap((nodeId) => {
-    const edges = index.incoming.get(nodeId) ?? [];
-    if (edges.length < 2) return [];
-    return [{ nodeId, candidates: edges.map((e) => ({ edgeId: e.id, from: primariesOf(e).at(-1) ?? "" })) }];
+  const ofEdges = path.flatMap((id) => {
+    const parents = relatives.get(id)?.filter(({ annotation }) => !annotation) ?? [];
+    return [...Map.groupBy(parents, ({ edge }) => edge).values()];
   });
+  return ofEdges
+    .map((versions) => versions.map(({ id }) => id) as [string, ...string[]])
+    .filter((versions) => versions.length > 1 && versions.some((id) => on.has(id)));
 }
 
-/** The path to a node as drawn, for assemblies that failed. */
-export function drawnPath(index: TreeIndex, tip: string): string[] {
-  const path: string[] = [];
-  for (let at: string | undefined = tip; at !== undefined; at = index.parent.get(at)) path.push(at);
-  return path.reverse();
+/** Those of the nodes with several incoming continuation edges, and the node that each edge leads from. */
+export function choicePoints(
+  { tree }: TreeIndex,
+  nodeIds: string[],
+): { nodeId: string; candidates: { edgeId: string; from: string }[] }[] {
+  const edges = tree.edges.filter(
+    ({ edgeType, targetNodeId }) => nodeIds.includes(targetNodeId) && edgeType !== "annotation",
+  );
+  return [...Map.groupBy(edges, ({ targetNodeId }) => targetNodeId)]
+    .filter(([, several]) => several.length > 1)
+    .map(([nodeId, several]) => ({
+      nodeId,
+      candidates: several.map(({ id, sources }) => {
+        const from = sources.findLast(({ role = "primary" }) => role === "primary") ?? sources[0];
+        return { edgeId: id, from: from?.nodeId ?? "" };
+      }),
+    }));
 }

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { currentView, linkParams } from "../../shell/route.js";
 import { bound } from "../../ui/bound.js";
 import { narrow } from "../../ui/media.js";
 import { Panes } from "../../ui/panes.js";
+import { ResultPane } from "../../ui/result-pane.js";
 import { Tabs } from "../../ui/tabs.js";
 import { useAddress } from "../../ui/use-address.js";
 import { BudgetBar } from "./budget-bar.js";
@@ -18,7 +18,7 @@ import { RequestBody } from "./request-body.js";
 import { Report, useDiagnosticCount } from "./report.js";
 import { fetchSampleEarly } from "./samples.js";
 import { SourceBar } from "./source-bar.js";
-import { followLink, index, keepLink, keepVocabulary, open, outcome } from "./state.js";
+import { followLink, index, keepLink, open, outcome, type Outcome } from "./state.js";
 import { TreeGraph } from "./tree-graph.js";
 
 // In parallel with the module of the area.
@@ -27,14 +27,17 @@ if (currentView() === "loom") fetchSampleEarly(linkParams("loom").get("tree"));
 /** A Loom tree and its prompt: the tree on one side, the prompt next to it, and the settings. */
 export function LoomView() {
   useAddress("loom", followLink, keepLink);
-  useEffect(keepVocabulary, []);
   return (
     <div class="loom">
       <h1 class="sr-only">A Loom tree becomes a prompt</h1>
       <SourceBar />
       {open.value && index.value ? (
         <>
-          {narrow.value ? <BudgetBar /> : null}
+          {narrow.value ? (
+            <div class="narrow-budget pane mx-3 mb-2">
+              <BudgetBar />
+            </div>
+          ) : null}
           <Panes panes={{ tree: "Tree", settings: "Settings", result: "Prompt" }}>
             <TreePane />
             <aside class="pane settings-pane" aria-label="Settings">
@@ -45,7 +48,7 @@ export function LoomView() {
                 <Controls />
               </details>
             </aside>
-            <ResultPane />
+            <AssembledPrompt />
           </Panes>
         </>
       ) : null}
@@ -70,48 +73,46 @@ type Shown = "prompt" | "report" | "body" | "json";
 
 const PROMPTS = { error: "Error", dialogue: "Messages", buffer: "Document" };
 
-function ResultPane() {
+function AssembledPrompt() {
   const shown = useSignal<Shown>("prompt");
   const diagnostics = useDiagnosticCount();
   const made = outcome.value;
-  if (!made) {
-    return (
-      <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembled prompt">
-        <p class="empty">The tree has no nodes.</p>
-      </section>
-    );
-  }
-  const failed = made.kind === "error";
   return (
-    <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembled prompt">
-      <h2 class="sr-only">Assembled prompt</h2>
-      {narrow.value ? null : <BudgetBar />}
-      <Tabs<Shown>
-        scrolls
-        label="Result"
-        tabs={{ prompt: PROMPTS[made.kind], report: "Report", body: "Request", json: "JSON" }}
-        counts={{ report: diagnostics }}
-        {...bound(shown)}
-      >
-        {shown.value === "body" ? (
-          <RequestBody />
-        ) : shown.value === "json" ? (
-          <RawJson />
-        ) : failed ? (
-          <Problem error={made} />
-        ) : (
-          <>
-            <Diagnostics list={made.result.report.diagnostics} />
-            {shown.value === "report" ? (
-              <Report report={made.result.report} />
-            ) : made.kind === "dialogue" ? (
-              <DialoguePrompt assembly={made.result} />
-            ) : (
-              <BufferPrompt assembly={made.result} />
-            )}
-          </>
-        )}
-      </Tabs>
-    </section>
+    <ResultPane label="Assembled prompt">
+      {made ? (
+        <>
+          {narrow.value ? null : <BudgetBar />}
+          <Tabs<Shown>
+            scrolls
+            label="Result"
+            tabs={{ prompt: PROMPTS[made.kind], report: "Report", body: "Request", json: "JSON" }}
+            counts={{ report: diagnostics }}
+            {...bound(shown)}
+          >
+            <Panel shown={shown.value} made={made} />
+          </Tabs>
+        </>
+      ) : (
+        <p class="empty">The tree has no nodes.</p>
+      )}
+    </ResultPane>
+  );
+}
+
+function Panel({ shown, made }: { shown: Shown; made: Outcome }) {
+  if (shown === "body") return <RequestBody />;
+  if (shown === "json") return <RawJson />;
+  if (made.kind === "error") return <Problem error={made} />;
+  return (
+    <>
+      <Diagnostics list={made.result.report.diagnostics} />
+      {shown === "report" ? (
+        <Report report={made.result.report} />
+      ) : made.kind === "dialogue" ? (
+        <DialoguePrompt assembly={made.result} />
+      ) : (
+        <BufferPrompt assembly={made.result} />
+      )}
+    </>
   );
 }

@@ -1,23 +1,22 @@
 import { useEffect, useRef } from "preact/hooks";
-import { CtxweaveError, type ContextAssembly, type ContextMatchRequest } from "ctxweave/operators";
+import type { ContextAssembly, ContextMatchRequest } from "ctxweave/operators";
 import { bound } from "../../ui/bound.js";
 import { Button } from "../../ui/button.js";
 import { ProblemPanel } from "../../ui/failed.js";
 import { InputField } from "../../ui/fields.js";
 import { MessageText } from "../../ui/message.js";
-import { SeenContext } from "./seen.js";
+import { SeenContext, TEXT } from "./seen.js";
 import {
   answer,
-  answered,
   before,
-  begun,
   giveAnswer,
   matches,
   operator,
   parentContext,
-  questionKey,
-  said,
-  saidOf,
+  question,
+  result,
+  changeOutput,
+  outputOf,
 } from "./state.js";
 
 const PURPOSES: Record<ContextMatchRequest["purpose"], string> = {
@@ -28,65 +27,43 @@ const PURPOSES: Record<ContextMatchRequest["purpose"], string> = {
 
 /** One assembly, step by step: the inputs, the question to the memory system, the result. */
 export function Assembly() {
-  const at = operator.value;
-  const now = begun.value;
-  if (!at || !now) return <p class="empty">No task to assemble.</p>;
-  const reply = answered.value;
-  const asks = "status" in now && now.status === "match" ? now : undefined;
-  const result =
-    "status" in now && now.status === "ready"
-      ? now.result
-      : asks && reply?.question === questionKey(asks)
-        ? reply.result
-        : undefined;
+  const asked = question.value;
+  const made = result.value;
+  if (!operator.value) return <p class="empty">No task to assemble.</p>;
   return (
-    <div class="assembly">
+    <div class="stack">
       <h2>
-        Context of <code data-assembled>{at.path}</code>
+        Context of <code data-assembled>{operator.value.path}</code>
       </h2>
       <Inputs />
-      {now instanceof CtxweaveError ? <ProblemPanel code={now.code} message={now.message} /> : null}
-      {asks ? <Question asks={asks} /> : null}
-      {"status" in now && now.status === "ready" ? (
+      {asked ? <Question asked={asked} /> : null}
+      {made?.ok && !asked ? (
         <p class="hint" data-asked="no">
           The memory system is not asked.
         </p>
       ) : null}
-      {result instanceof CtxweaveError ? (
-        <ProblemPanel code={result.code} message={result.message} />
-      ) : result ? (
-        <Result result={result} answered={asks !== undefined} />
-      ) : null}
+      {made?.ok ? <Result result={made.value} isAnswer={asked !== undefined} /> : null}
+      {made?.ok === false ? <ProblemPanel code={made.code} message={made.message} /> : null}
     </div>
   );
 }
 
 function Inputs() {
   const { steps, accumulation } = before.value;
-  const change = (step: string, field: "notes" | "output", value: string): void => {
-    said.value = { ...said.value, [step]: { ...saidOf(step), [field]: value } };
-  };
   return (
-    <section class="stage" aria-label="Inputs">
+    <section class="stack" aria-label="Inputs">
       <InputField label="Context of the parent" rows={2} data-input="parent" {...bound(parentContext)} />
       {steps.length > 0 ? (
         <details open={accumulation !== "off"}>
-          <summary>
+          <summary class="text-s">
             Outputs of earlier steps{" "}
-            <span class="quiet-text">{accumulation === "off" ? "(not accumulated)" : `(${accumulation})`}</span>
+            <span class="quiet-text">({accumulation === "off" ? "not accumulated" : accumulation})</span>
           </summary>
           {steps.map((step) => (
-            <fieldset key={step} class="step-output">
-              <legend>{step}</legend>
-              {(["notes", "output"] as const).map((field) => (
-                <InputField
-                  key={field}
-                  label={field === "notes" ? "Notes" : "Output"}
-                  data-input={`${step}-${field}`}
-                  value={saidOf(step)[field]}
-                  onValue={(text) => change(step, field, text)}
-                />
-              ))}
+            <fieldset key={step} class="grid gap-1 pt-2 pl-3">
+              <legend class="font-mono text-s font-semibold">{step}</legend>
+              <StepField label="Notes" step={step} field="notes" />
+              <StepField label="Output" step={step} field="output" />
             </fieldset>
           ))}
         </details>
@@ -95,34 +72,43 @@ function Inputs() {
   );
 }
 
-function Question({ asks }: { asks: ContextMatchRequest }) {
+function StepField({ label, step, field }: { label: string; step: string; field: "notes" | "output" }) {
+  const onValue = (text: string): void => changeOutput(step, { [field]: text });
+  return <InputField label={label} data-input={`${step}-${field}`} value={outputOf(step)[field]} onValue={onValue} />;
+}
+
+function Question({ asked }: { asked: ContextMatchRequest }) {
   return (
-    <section class="stage question" aria-label="The memory system" data-asked={asks.purpose}>
+    <section
+      class="stack rounded-s border border-l-3 border-line border-l-accent p-3"
+      aria-label="The memory system"
+      data-asked={asked.purpose}
+    >
       <h3>You are the memory system</h3>
-      <p class="hint">{PURPOSES[asks.purpose]}</p>
-      <pre tabIndex={0} aria-label="Question" data-question>
-        {asks.text}
+      <p class="hint">{PURPOSES[asked.purpose]}</p>
+      <pre class={TEXT} tabIndex={0} aria-label="Question" data-question>
+        {asked.text}
       </pre>
       <InputField label="Your answer" rows={2} data-input="answer" {...bound(answer)} />
       <InputField label="Your matches, one path per line" rows={2} data-input="matches" {...bound(matches)} />
-      <Button onClick={giveAnswer}>Answer</Button>
+      <Button onClick={() => giveAnswer(asked)}>Answer</Button>
     </section>
   );
 }
 
-function Result({ result, answered }: { result: ContextAssembly; answered: boolean }) {
+function Result({ result, isAnswer }: { result: ContextAssembly; isAnswer: boolean }) {
   const section = useRef<HTMLElement>(null);
   useEffect(() => {
     // The result is below the question and may be out of view.
-    if (answered) section.current?.scrollIntoView({ block: "nearest" });
-  }, [answered, result]);
+    if (isAnswer) section.current?.scrollIntoView({ block: "nearest" });
+  }, [isAnswer, result]);
   return (
-    <section class="stage" aria-label="The assembled context" data-result ref={section}>
+    <section class="stack" aria-label="The assembled context" data-result ref={section}>
       <h3>Context of the task</h3>
       {result.context === "" ? <p class="hint">Empty.</p> : null}
       <SeenContext context={result} />
       {result.matches.length > 0 ? (
-        <ul class="matches" aria-label="Matches">
+        <ul class="matches row gap-x-3 text-s" aria-label="Matches">
           {result.matches.map(([path], i) => (
             <li key={i}>
               <code>{path}</code>
@@ -130,7 +116,7 @@ function Result({ result, answered }: { result: ContextAssembly; answered: boole
           ))}
         </ul>
       ) : null}
-      {(result.diagnostics ?? []).map(({ message }, i) => (
+      {result.diagnostics?.map(({ message }, i) => (
         <p key={i} class="hint">
           <MessageText text={message} />
         </p>

@@ -1,5 +1,5 @@
 import { filesOf, javascript, literal, rustCall, textContent, type Code } from "../../ui/code.js";
-import { exclusive, given, operator, request, strict, xml } from "./state.js";
+import { exclusive, given, mode, operator, request, xml } from "./state.js";
 
 /** The assembly of the chosen operator's context, as code, from the template. */
 export function codeOfOperators(): Code | undefined {
@@ -16,7 +16,7 @@ export function codeOfOperators(): Code | undefined {
       uses: ["beginContextAssembly", "explainTask", "finishContextAssembly", "parseTask"],
       lines: [
         `const xml = ${content.javascript};`,
-        `const { task } = parseTask(xml, ${literal({ mode: strict.value ? "strict" : "compat", exclusive: exclusive.value })});`,
+        `const { task } = parseTask(xml, ${literal({ mode: mode.value, exclusive: exclusive.value })});`,
         `const ${fields} = explainTask(task).find(({ path }) => path === ${JSON.stringify(at.path)});`,
         `const begun = beginContextAssembly({ task: ${fields}, ...${literal(rest)} });`,
         "// Your memory system's answer to `begun.text`.",

@@ -1,20 +1,28 @@
+import { signal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useSignalEffect } from "@preact/signals";
-import { signal } from "@preact/signals";
-import { SmallButton } from "../../ui/button.js";
+import { Findings } from "../../ui/findings.js";
 import { plural } from "../../ui/format.js";
 import { MarkedField } from "../../ui/marked-field.js";
-import { MessageText } from "../../ui/message.js";
 import { useReachable } from "../../ui/reachable.js";
 import { offsetOf, pieces } from "./findings.js";
-import { findings, own, underlines, xml } from "./state.js";
+import { own, template, xml } from "./state.js";
 
 /** Target of the caret, set by the list of findings or the tree. */
 export const jump = signal<{ line: number; column: number } | undefined>(undefined);
 
+/** A wavy line below transparent letters, in the colour of a severity. */
+const UNDERLINE =
+  "text-transparent underline decoration-wavy decoration-[1.5px] underline-offset-3 [text-decoration-skip-ink:none]";
+const UNDERLINE_COLOURS = {
+  error: "decoration-cut bg-cut-soft",
+  warning: "decoration-skipped bg-transparent",
+  info: "decoration-excluded bg-transparent",
+};
+
 /** The template as text. Underlines are drawn in a block below the text area, in the same letters. */
 export function Editor() {
   const area = useRef<HTMLTextAreaElement>(null);
+  const { findings } = template.value;
   useSignalEffect(() => {
     const to = jump.value;
     const field = area.current;
@@ -42,11 +50,11 @@ export function Editor() {
       onText={(text) => own.edit(text)}
       area={area}
       describedBy="findings"
-      isInvalid={findings.value.some(({ severity }) => severity === "error")}
+      isInvalid={findings.some(({ severity }) => severity === "error")}
     >
-      {pieces(xml.value, underlines.value).map(({ text, severity }, i) =>
+      {pieces(xml.value, findings).map(({ text, severity }, i) =>
         severity ? (
-          <mark key={i} class={`squiggle ${severity}`} data-underline={severity}>
+          <mark key={i} class={`${UNDERLINE} ${UNDERLINE_COLOURS[severity]}`} data-underline={severity}>
             {text}
           </mark>
         ) : (
@@ -58,34 +66,19 @@ export function Editor() {
 }
 
 /** The findings for the template. A click moves the caret there. */
-export function Findings() {
-  const list = findings.value;
+export function TemplateFindings() {
+  const { findings } = template.value;
   const part = useReachable<HTMLDivElement>();
   return (
-    <div class="findings" id="findings" ref={part}>
-      <p class="sr-only" role="status">
-        {list.length === 0 ? "No findings" : plural(list.length, "finding")}
+    <div
+      class="max-h-[34%] overflow-auto border-t border-line p-3 wrap-anywhere max-two:max-h-none"
+      id="findings"
+      ref={part}
+    >
+      <p class={findings.length === 0 ? "hint" : "sr-only"} role="status">
+        {findings.length === 0 ? "No findings." : plural(findings.length, "finding")}
       </p>
-      {list.length === 0 ? <p class="hint">No findings.</p> : null}
-      <ol aria-label="Findings">
-        {list.map(({ code, severity, message, line, column }, i) => (
-          <li key={i} class={`finding ${severity} row`} data-finding={code} data-place={`${line}:${column}`}>
-            {line === undefined || column === undefined ? null : (
-              <SmallButton
-                label={`${line}:${column}`}
-                class="small place"
-                aria-label={`${line}:${column}, go there`}
-                onClick={() => (jump.value = { line, column })}
-              />
-            )}
-            <span class="severity">{severity}</span>
-            <code>{code}</code>
-            <span class="finding-text">
-              <MessageText text={message} />
-            </span>
-          </li>
-        ))}
-      </ol>
+      <Findings list={findings} onGo={(line, column) => (jump.value = { line, column })} />
     </div>
   );
 }

@@ -1,12 +1,5 @@
 import type { Diagnostic } from "ctxweave/operators";
 
-/** A position to underline, with its severity. */
-export interface Underline {
-  start: number;
-  end: number;
-  severity: Diagnostic["severity"];
-}
-
 /** The offset of a position from the library: lines end with LF, CR or CRLF, columns count UTF-16 units. */
 export function offsetOf(text: string, line: number, column: number): number {
   let start = 0;
@@ -19,28 +12,27 @@ export function offsetOf(text: string, line: number, column: number): number {
 }
 
 /** The end of the token at a position: of a tag, or of a word. */
-export function extentAt(text: string, start: number): number {
-  const rest = text.slice(start);
-  const found = rest.startsWith("<") ? /^<[^>\n\r]*>?/.exec(rest) : /^[^\s<>]+/.exec(rest);
-  return start + Math.max(1, found?.[0].length ?? 1);
+function endOf(text: string, start: number): number {
+  const token = /^(<[^>\n\r]*>?|[^\s<>]+)/.exec(text.slice(start))?.[0] ?? "";
+  return Math.min(text.length, start + Math.max(1, token.length));
 }
 
-/** Splits a text into pieces, each with the worst finding in it. */
+/** Splits a text into pieces, each with the worst severity of the findings in it. */
 export function pieces(
   text: string,
-  underlines: readonly Underline[],
-): { text: string; severity?: Underline["severity"] }[] {
-  const rank = { info: 0, warning: 1, error: 2 };
-  const cuts = new Set([0, text.length]);
-  for (const { start, end } of underlines) {
-    cuts.add(Math.min(start, text.length));
-    cuts.add(Math.min(end, text.length));
-  }
-  const sorted = [...cuts].sort((a, b) => a - b);
-  return sorted.slice(1).map((end, i) => {
-    const start = sorted[i] ?? 0;
-    const over = underlines.filter((it) => it.start <= start && it.end >= end);
-    const worst = over.sort((a, b) => rank[b.severity] - rank[a.severity])[0];
-    return { text: text.slice(start, end), ...(worst ? { severity: worst.severity } : {}) };
+  findings: readonly Diagnostic[],
+): { text: string; severity: Diagnostic["severity"] | undefined }[] {
+  const ranges = findings.flatMap(({ line, column, severity }) => {
+    if (line === undefined || column === undefined) return [];
+    const start = offsetOf(text, line, column);
+    return [{ start, end: endOf(text, start), severity }];
+  });
+  const ends = ranges.flatMap(({ start, end }) => [start, end]);
+  const cuts = [...new Set([0, ...ends, text.length])].toSorted((a, b) => a - b);
+  return cuts.slice(1).map((end, i) => {
+    const start = cuts[i] as number;
+    const over = ranges.filter((it) => it.start <= start && it.end >= end).map(({ severity }) => severity);
+    const severity = (["error", "warning", "info"] as const).find((one) => over.includes(one));
+    return { text: text.slice(start, end), severity };
   });
 }

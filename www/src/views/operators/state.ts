@@ -1,126 +1,118 @@
 import { batch, computed, signal } from "@preact/signals";
 import { beginContextAssembly, explainTask, finishContextAssembly, parseTask } from "ctxweave/operators";
 import type {
-  BegunContextAssembly,
   ContextAssembly,
   ContextAssemblyRequest,
+  ContextMatchRequest,
   CtxweaveError,
   Diagnostic,
   ExplainedOperator,
-  StepOutput,
   Task,
 } from "ctxweave/operators";
-import { extentAt, offsetOf, type Underline } from "./findings.js";
+import { attempt, type Attempt } from "../../ui/attempt.js";
 import { PersistedDocument } from "../../ui/own.js";
 import { SAMPLES } from "./samples.js";
 
 export const own = new PersistedDocument<string>("operators");
 export const xml = computed(() => own.value.value ?? SAMPLES[0].text);
-export const strict = signal(false);
+export const mode = signal<"compat" | "strict">("compat");
 export const exclusive = signal(false);
 /** The path of the operator whose context is assembled. */
 export const chosen = signal("task");
 
-export type Parsed =
-  | { kind: "task"; task: Task; diagnostics: Diagnostic[]; operators: ExplainedOperator[] }
-  | { kind: "error"; error: CtxweaveError };
+/** The template. An invalid one has no task, and the error among its findings. */
+interface Template {
+  task?: Task;
+  operators: ExplainedOperator[];
+  findings: Diagnostic[];
+}
 
-export const parsed = computed<Parsed>(() => {
+export const template = computed<Template>(() => {
   try {
-    const { task, diagnostics } = parseTask(xml.value, {
-      mode: strict.value ? "strict" : "compat",
-      exclusive: exclusive.value,
-    });
-    return { kind: "task", task, diagnostics, operators: explainTask(task) };
+    const { task, diagnostics } = parseTask(xml.value, { mode: mode.value, exclusive: exclusive.value });
+    return { task, operators: explainTask(task), findings: diagnostics };
   } catch (error) {
-    return { kind: "error", error: error as CtxweaveError };
+    const { code, message, details } = error as CtxweaveError;
+    const { line, column } = details as { line?: number; column?: number };
+    const place = line === undefined || column === undefined ? {} : { line, column };
+    // The position is shown next to the message.
+    const text = message.replace(/ \(line \d+, column \d+\)$/, "");
+    const finding = { ...place, code: code as Diagnostic["code"], severity: "error" as const, message: text };
+    return { operators: [], findings: [finding] };
   }
 });
 
-/** The list below the editor: the diagnostics, or the reason why the template has no task. */
-export const findings = computed<Pick<Diagnostic, "code" | "severity" | "message" | "line" | "column">[]>(() => {
-  const now = parsed.value;
-  if (now.kind === "task") return now.diagnostics;
-  const { code, message, details } = now.error;
-  const place = { line: details["line"], column: details["column"] };
-  const known = typeof place.line === "number" && typeof place.column === "number";
-  // The position is shown next to the message.
-  const said = message.replace(/ \(line \d+, column \d+\)$/, "");
-  const found = { code: code as Diagnostic["code"], severity: "error" as const, message: said };
-  return [known ? { ...found, line: place.line as number, column: place.column as number } : found];
-});
-
-export const underlines = computed<Underline[]>(() =>
-  findings.value.flatMap(({ line, column, severity }) => {
-    if (line === undefined || column === undefined) return [];
-    const start = offsetOf(xml.value, line, column);
-    return [{ start, end: extentAt(xml.value, start), severity }];
-  }),
-);
-
 /** The chosen operator; the root if it no longer exists. */
 export const operator = computed<ExplainedOperator | undefined>(() => {
-  const now = parsed.value;
-  if (now.kind !== "task") return undefined;
-  return now.operators.find(({ path }) => path === chosen.value) ?? now.operators[0];
+  const { operators } = template.value;
+  return operators.find(({ path }) => path === chosen.value) ?? operators[0];
 });
+
+/** What a step puts out. */
+interface Output {
+  notes: string;
+  output: string;
+}
 
 /** The user's context of the parent and outputs of earlier steps. */
 export const parentContext = signal("The team has three people. The release is on Friday.");
-export const said = signal<Record<string, { notes: string; output: string }>>({});
+export const outputs = signal<Record<string, Output>>({});
 
-/** The steps before the chosen one, and the accumulation of their sequence. */
-export const before = computed<{ steps: string[]; accumulation: ContextAssemblyRequest["accumulation"] }>(() => {
-  const now = parsed.value;
-  const at = operator.value;
-  const step = at && /^(.*)\.steps\[(\d+)\]$/.exec(at.path);
-  if (now.kind !== "task" || !step) return { steps: [], accumulation: undefined };
-  const around = now.operators.find(({ path }) => path === step[1]);
-  const settings = around?.contextManagement;
-  const accumulation = settings?.accumulateData ? (settings.accumulationFormat ?? "notes_only") : "off";
-  const siblings = now.operators.filter(({ path }) => path.replace(/\[\d+\]$/, "") === `${step[1]}.steps`);
-  const steps = siblings.slice(0, Number(step[2])).map(({ id }, i) => id ?? `step-${i + 1}`);
-  return { steps, accumulation };
-});
+export const outputOf = (step: string): Output =>
+  outputs.value[step] ?? { notes: `Notes of ${step}.`, output: `Output of ${step}.` };
 
-export function saidOf(step: string): { notes: string; output: string } {
-  return said.value[step] ?? { notes: `Notes of ${step}.`, output: `Output of ${step}.` };
+export function changeOutput(step: string, fields: Partial<Output>): void {
+  outputs.value = { ...outputs.value, [step]: { ...outputOf(step), ...fields } };
 }
 
-export const request = computed<ContextAssemblyRequest | undefined>(() => {
-  const at = operator.value;
-  if (!at) return undefined;
-  const { type, role, id, description, contextManagement, origins } = at;
-  const { steps, accumulation } = before.value;
-  const previousOutputs = steps.map((step): StepOutput => ({ step, ...saidOf(step) }));
+/** The steps before the chosen one, and the accumulation of their sequence. */
+export const before = computed<{ steps: string[]; accumulation?: ContextAssemblyRequest["accumulation"] }>(() => {
+  const [, parent, index] = /^(.*)\.steps\[(\d+)\]$/.exec(operator.value?.path ?? "") ?? [];
+  const { operators } = template.value;
+  const settings = operators.find(({ path }) => path === parent)?.contextManagement;
+  if (!settings) return { steps: [] };
+  const siblings = operators.filter(({ path }) => path.replace(/\[\d+\]$/, "") === `${parent}.steps`);
   return {
-    task: {
-      type,
-      role,
-      contextManagement,
-      origins,
-      ...(id === undefined ? {} : { id }),
-      ...(description === undefined ? {} : { description }),
-    },
+    steps: siblings.slice(0, Number(index)).map(({ id, path }) => id ?? path),
+    accumulation: settings.accumulateData ? (settings.accumulationFormat ?? "notes_only") : "off",
+  };
+});
+
+export const request = computed<ContextAssemblyRequest | undefined>(() => {
+  if (!operator.value) return undefined;
+  const { type, role, id, description, contextManagement, origins } = operator.value;
+  const { steps, accumulation } = before.value;
+  return {
+    task: { type, role, contextManagement, origins, id, description },
     parentContext: parentContext.value,
-    ...(accumulation === undefined ? {} : { previousOutputs, accumulation }),
+    ...(accumulation && { previousOutputs: steps.map((step) => ({ step, ...outputOf(step) })), accumulation }),
   };
 });
 
 /** The first half of the assembly. */
-export const begun = computed<BegunContextAssembly | CtxweaveError | undefined>(() => {
-  try {
-    return request.value && beginContextAssembly(request.value);
-  } catch (error) {
-    return error as CtxweaveError;
-  }
+const begun = computed(() => {
+  const asked = request.value;
+  return asked && attempt(() => beginContextAssembly(asked));
 });
+
+/** The question to the memory system, if there is one. */
+export const question = computed<ContextMatchRequest | undefined>(() =>
+  begun.value?.ok && begun.value.value.status === "match" ? begun.value.value : undefined,
+);
 
 /** The user's answer as the memory system. */
 export const answer = signal("Last week's report was too long.");
 export const matches = signal("reports/last-week.md\nteam.md");
 /** The last answered question, with its result: a question that changed since is open again. */
-export const answered = signal<{ question: string; result: ContextAssembly | CtxweaveError } | undefined>(undefined);
+const answered = signal<{ question: string; result: Attempt<ContextAssembly> } | undefined>(undefined);
+
+/** The context, or why it cannot be assembled; undefined until the question is answered. */
+export const result = computed<Attempt<ContextAssembly> | undefined>(() => {
+  const now = begun.value;
+  if (!now?.ok) return now;
+  if (now.value.status === "ready") return { ok: true, value: now.value.result };
+  return answered.value?.question === JSON.stringify(now.value) ? answered.value.result : undefined;
+});
 
 /** The answer in the package's format. */
 export function given(): { context: string; matches: [path: string, score: null][] } {
@@ -128,29 +120,16 @@ export function given(): { context: string; matches: [path: string, score: null]
   return { context: answer.value, matches: paths.filter(Boolean).map((path) => [path, null]) };
 }
 
-/** Answers the open question. */
-export function giveAnswer(): void {
-  const now = begun.value;
-  if (!now || !("status" in now) || now.status !== "match") return;
-  let result: ContextAssembly | CtxweaveError;
-  try {
-    result = finishContextAssembly(now.state, given());
-  } catch (error) {
-    result = error as CtxweaveError;
-  }
-  answered.value = { question: questionKey(now), result };
-}
-
-/** A key that is equal for equal questions. */
-export function questionKey(begun: BegunContextAssembly): string {
-  return JSON.stringify(begun);
+/** Answers a question. */
+export function giveAnswer(to: ContextMatchRequest): void {
+  answered.value = { question: JSON.stringify(to), result: attempt(() => finishContextAssembly(to.state, given())) };
 }
 
 export async function open(text: string, isOwn: boolean): Promise<void> {
   if (!(await own.offer(text, isOwn))) return;
   batch(() => {
     chosen.value = "task";
-    said.value = {};
+    outputs.value = {};
     answered.value = undefined;
   });
 }

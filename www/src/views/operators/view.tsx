@@ -14,14 +14,15 @@ import { useReachable } from "../../ui/reachable.js";
 import { useAddress } from "../../ui/use-address.js";
 import { Assembly } from "./assembly.js";
 import { codeOfOperators } from "./code.js";
-import { Editor, Findings } from "./editor.js";
+import { Editor, TemplateFindings } from "./editor.js";
 import { RunPanel } from "./run-panel.js";
 import { SAMPLES } from "./samples.js";
-import { begin, exclusive, open, own, parsed, strict, xml } from "./state.js";
+import { begin, exclusive, mode, open, own, template, xml } from "./state.js";
 import { OperatorTree } from "./tree.js";
 
 /** A task template, its operators, and the assembly of one context. */
 export function OperatorsView() {
+  const { task } = template.value;
   const read = (file: File): void => void file.text().then((text) => open(text, true));
   useAddress("operators", begin);
   const tree = useReachable<HTMLElement>();
@@ -29,19 +30,40 @@ export function OperatorsView() {
   const shown = useSignal<"step" | "run">("step");
   useOpener({ hint: "Drop the template to open it", ready: own.value.value !== undefined, onFile: read });
   return (
-    <div class="operators">
+    <div class="loom">
       <h1 class="sr-only">Task templates decide what each step may see</h1>
-      <Bar />
-      <Panes panes={{ source: "Template", operators: "Operators", result: "Assembly" }} turns={false}>
+      <div class="row source">
+        <SamplePicker samples={SAMPLES} text={xml.value} onOpen={(text) => void open(text, false)} />
+        <OpenFile label="Open a file…" id="template-file" about="Your task template as an XML file" view="operators" />
+        <Segmented label="Mode" options={optionsOf({ compat: "Compat", strict: "Strict" })} {...bound(mode)} />
+        <Check label="Exclusive" {...bound(exclusive)} />
+        <span class="grow" />
+        <Button label="Make defaults explicit" disabled={!task} onClick={() => task && own.edit(writeTask(task))} />
+        <CopyAsCode code={codeOfOperators} />
+        <OwnTools view="operators" own={own} />
+        <CopyButton label="Copy XML" text={() => xml.value} />
+      </div>
+      <Panes
+        class="of-operators"
+        panes={{ source: "Template", operators: "Operators", result: "Assembly" }}
+        turns={false}
+      >
         <section class="pane source-pane" aria-label="Template">
           <Editor />
-          <Findings />
+          <TemplateFindings />
         </section>
-        <section class="pane operators-pane" aria-label="Operators" ref={tree}>
+        <section class="pane operators-pane overflow-auto p-3 wrap-anywhere" aria-label="Operators" ref={tree}>
           <OperatorTree />
         </section>
-        <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembly" ref={assembly}>
+        <section
+          class="pane result-pane overflow-auto p-4 wrap-anywhere max-[1081px]:max-h-[36vh] max-two:max-h-none"
+          id="result"
+          tabIndex={-1}
+          aria-label="Assembly"
+          ref={assembly}
+        >
           <Segmented
+            class="mb-3 self-start"
             label="Assembly of"
             options={optionsOf({ step: "One step", run: "Whole task" })}
             {...bound(shown)}
@@ -49,34 +71,6 @@ export function OperatorsView() {
           {shown.value === "step" ? <Assembly /> : <RunPanel />}
         </section>
       </Panes>
-    </div>
-  );
-}
-
-function Bar() {
-  const now = parsed.value;
-  return (
-    <div class="row source">
-      <SamplePicker samples={SAMPLES} text={xml.value} onOpen={(text) => void open(text, false)} />
-      <OpenFile label="Open a file…" id="template-file" about="Your task template as an XML file" view="operators" />
-      <Segmented
-        label="Mode"
-        options={optionsOf({ compat: "Compat", strict: "Strict" })}
-        value={strict.value ? "strict" : "compat"}
-        onValue={(value) => (strict.value = value === "strict")}
-      />
-      <Check label="Exclusive" {...bound(exclusive)} />
-      <span class="grow" />
-      <Button
-        label="Make defaults explicit"
-        disabled={now.kind === "error"}
-        onClick={() => {
-          if (now.kind === "task") own.edit(writeTask(now.task));
-        }}
-      />
-      <CopyAsCode code={codeOfOperators} />
-      <OwnTools view="operators" own={own} />
-      <CopyButton label="Copy XML" text={() => xml.value} />
     </div>
   );
 }

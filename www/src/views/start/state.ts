@@ -1,11 +1,12 @@
 import { computed, signal } from "@preact/signals";
 import { fitMessages, measureMessages } from "ctxweave/chat";
-import type { FitReport } from "ctxweave/chat";
-import { roleOf, textOf } from "../chats/parts.js";
-import { AGENT as chat } from "../chats/agent-sample.js";
+import agent from "../../../../examples/chats/agent.json?raw";
+import { textOf } from "../chats/parts.js";
 
 /** The sample of Chats that is shown: the request of a coding agent after ten turns. */
 export const SAMPLE = "agent";
+
+const chat = JSON.parse(agent) as { messages: unknown[] };
 
 /** The model that counts, and whose list price is shown. */
 export const MODEL = "claude-sonnet-5-5";
@@ -15,24 +16,18 @@ export const window = signal(6000);
 /** Whether old tool results are cleared before messages are cut. */
 export const clears = signal(false);
 
-const kinds = computed(() => measureMessages(chat, { model: MODEL }).messages.map(({ parts }) => parts[0]?.kind));
+export const whole = computed(() => fitMessages(chat, { model: MODEL, maxTokens: 1e9 }).report.tokens.total);
 
-export const whole = computed(() => fitMessages(chat, { model: MODEL, maxTokens: 1e9 }).report);
-
-export interface Row {
-  role: string;
-  text: string;
-  /** The kind of its largest part. */
-  kind: string;
-  row: FitReport["messages"][number];
-}
+const measured = computed(() => measureMessages(chat, { model: MODEL }).messages);
+/** Names of messages by the kind of their largest part; others have their role. */
+const NAMES: Record<string, string> = { result: "tool result", call: "tool call" };
 
 export const fitted = computed(() => {
-  const edits = clears.value ? { edits: { toolResults: { keepLast: 2 } } } : { edits: false as const };
-  const { report } = fitMessages(chat, { model: MODEL, maxTokens: window.value, ...edits });
-  const rows = report.messages.map((row): Row => {
-    const message = chat.messages[row.index];
-    return { role: roleOf(message), text: textOf(message), kind: kinds.value[row.index] ?? "text", row };
+  const edits = clears.value ? ({ toolResults: { keepLast: 2 } } as const) : false;
+  const { report } = fitMessages(chat, { model: MODEL, maxTokens: window.value, edits });
+  const rows = report.messages.map((row) => {
+    const { role, parts: [part] = [] } = measured.value[row.index] ?? {};
+    return { ...row, text: textOf(chat.messages[row.index]), name: NAMES[part?.kind ?? ""] ?? role };
   });
-  return { report, rows };
+  return { ...report, rows };
 });

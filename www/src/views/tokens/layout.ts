@@ -1,31 +1,30 @@
 /** The layout of a text: boxes of one token or more, and blocks of boxes that are rendered together. */
 
 import { firstWhere } from "../../ui/binary-search.js";
+import { wholePlace } from "../../ui/text-edits.js";
 
 /** Boxes in text order. Most are one token; tokens that end inside a character share a box with the next. */
 export interface Boxes {
   /** The end of each box, in UTF-16 code units. */
-  ends: Uint32Array;
+  ends: Uint32Array<ArrayBuffer>;
   /** The first token of each box, then the number of tokens. */
-  tokens: Uint32Array;
+  tokens: Uint32Array<ArrayBuffer>;
   /** The id of each token; absent if the tokenizer only estimates. */
-  ids?: Uint32Array;
+  ids?: Uint32Array<ArrayBuffer>;
 }
 
 /** The first box of each block, then the number of boxes. */
 export type Blocks = readonly number[];
 
-export function boxesOf({ ids, ends }: { ids: Uint32Array; ends: Uint32Array }): Boxes {
+export function boxesOf({ ids, ends }: Required<Pick<Boxes, "ids" | "ends">>): Boxes {
   const boxEnds = new Uint32Array(ends.length);
   const tokens = new Uint32Array(ends.length + 1);
   let boxes = 0;
-  let before = 0;
   for (const [token, end] of ends.entries()) {
-    if (end === before) continue;
+    if (end === (ends[token - 1] ?? 0)) continue;
     boxEnds[boxes] = end;
     boxes += 1;
     tokens[boxes] = token + 1;
-    before = end;
   }
   return { ends: boxEnds.subarray(0, boxes), tokens: tokens.subarray(0, boxes + 1), ids };
 }
@@ -37,24 +36,20 @@ export function linesOf(text: string): Boxes {
   const ends: number[] = [];
   for (let at = 0; at < text.length;) {
     const line = text.indexOf("\n", at);
-    const end = Math.min(line < 0 ? text.length : line + 1, at + LONGEST);
-    // Not inside a surrogate pair.
-    at = end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end + 1 : end;
+    const end = line < 0 ? text.length : line + 1;
+    at = end > at + LONGEST ? wholePlace(text, at + LONGEST) : end;
     ends.push(at);
   }
   return { ends: Uint32Array.from(ends), tokens: new Uint32Array(ends.length + 1) };
 }
 
-/** A block ends at a line end after this many boxes, and after the maximum in any case. */
-const MIN_BLOCK_BOXES = 120;
-const MAX_BLOCK_BOXES = 600;
-
+/** A block ends at a line end after a minimum of boxes, and after the maximum in any case. */
+const BLOCK_BOXES = { least: 120, most: 600 };
 /** The same for boxes without tokens, which are lines. */
-const MIN_BLOCK_LINES = 20;
-const MAX_BLOCK_LINES = 60;
+const BLOCK_LINES = { least: 20, most: 60 };
 
 export function blocksOf(text: string, { ends, ids }: Boxes): Blocks {
-  const [least, most] = ids ? [MIN_BLOCK_BOXES, MAX_BLOCK_BOXES] : [MIN_BLOCK_LINES, MAX_BLOCK_LINES];
+  const { least, most } = ids ? BLOCK_BOXES : BLOCK_LINES;
   const blocks = [0];
   let first = 0;
   for (const [at, end] of ends.entries()) {
@@ -68,14 +63,16 @@ export function blocksOf(text: string, { ends, ids }: Boxes): Blocks {
   return blocks;
 }
 
+/** The beginning of a box, and the end of the last one. */
+export const startOf = ({ ends }: Boxes, box: number): number => ends[box - 1] ?? 0;
+
 /** The block that contains a position. */
 export function blockAt(boxes: Boxes, blocks: Blocks, place: number): number {
-  const next = firstWhere(blocks, (first) => (boxes.ends[first - 1] as number) > place, 1);
+  const next = firstWhere(blocks, (first) => startOf(boxes, first) > place, 1);
   return Math.max(Math.min(next, blocks.length - 1) - 1, 0);
 }
 
 /** The cost of the characters of a text, from 0 to 4: at four or more characters per token it is 0. */
 export function heatOf(characters: number, tokens: number): number {
-  const each = tokens === 0 ? 4 : characters / tokens;
-  return each >= 4 ? 0 : each >= 3 ? 1 : each >= 2 ? 2 : each >= 1 ? 3 : 4;
+  return tokens === 0 ? 0 : Math.max(4 - Math.floor(characters / tokens), 0);
 }

@@ -2,9 +2,9 @@ import type { SplitOptions, TextBoundary, TruncateOptions } from "ctxweave/token
 import { numberIn, wordIn } from "../../shell/route.js";
 
 export type Shown = "tokens" | "cut" | "split";
-export type Side = NonNullable<TruncateOptions["side"]>;
+type Side = NonNullable<TruncateOptions["side"]>;
 
-/** Settings of the text. Absent ones have their defaults. */
+/** Settings of the text. */
 export interface Settings {
   tokenizer: string;
   shown: Shown;
@@ -20,8 +20,8 @@ export interface Settings {
   piece?: number | undefined;
   overlap: number;
   markdown: boolean;
-  /** Where to cut. Default: the package's. */
-  boundary?: TextBoundary | undefined;
+  /** Where to cut; empty for the package's default. */
+  boundary: TextBoundary | "";
 }
 
 export const DEFAULTS: Settings = {
@@ -33,6 +33,7 @@ export const DEFAULTS: Settings = {
   marker: "[…]",
   overlap: 0,
   markdown: false,
+  boundary: "",
 };
 
 export const SIDES: Record<Side, string> = { end: "the end", start: "the start", middle: "the middle" };
@@ -48,7 +49,6 @@ export const BOUNDARIES: Record<TextBoundary | "", string> = {
 
 /** The settings in an address. */
 export function fromParams(params: URLSearchParams): Settings {
-  const boundaries = (Object.keys(BOUNDARIES) as TextBoundary[]).filter(Boolean);
   return {
     tokenizer: params.get("tokenizer") ?? DEFAULTS.tokenizer,
     shown: wordIn(params, "shown", ["tokens", "cut", "split"]) ?? DEFAULTS.shown,
@@ -58,29 +58,28 @@ export function fromParams(params: URLSearchParams): Settings {
     marker: params.get("marker") ?? DEFAULTS.marker,
     overlap: numberIn(params, "overlap", 0) ?? DEFAULTS.overlap,
     markdown: params.get("markdown") === "true",
-    boundary: wordIn(params, "boundary", boundaries),
+    boundary: wordIn(params, "boundary", Object.keys(BOUNDARIES) as TextBoundary[]) ?? DEFAULTS.boundary,
     limit: numberIn(params, "limit", 0),
     piece: numberIn(params, "piece", 1),
   };
 }
 
-/** The options of `truncateText`. */
-export function cutOptions({ tokenizer, side, boundary, marker }: Settings): TruncateOptions {
-  return {
-    tokenizer,
-    ...(side === "end" ? {} : { side }),
-    ...(boundary ? { boundary } : {}),
-    ...(marker ? { marker } : {}),
-  };
-}
+/** The options of `truncateText`; those that equal the package's defaults are left out. */
+export const cutOptions = ({ tokenizer, side, boundary, marker }: Settings): TruncateOptions => ({
+  tokenizer,
+  side: side === "end" ? undefined : side,
+  boundary: boundary || undefined,
+  marker: marker || undefined,
+});
 
 /** The options of `splitText`. */
-export function splitOptions({ tokenizer, overlap, boundary, markdown }: Settings, maxTokens: number): SplitOptions {
-  return {
-    tokenizer,
-    maxTokens,
-    ...(overlap ? { overlap } : {}),
-    ...(boundary ? { boundary } : {}),
-    ...(markdown ? { markdown } : {}),
-  };
-}
+export const splitOptions = (
+  { tokenizer, overlap, boundary, markdown }: Settings,
+  maxTokens: number,
+): SplitOptions => ({
+  tokenizer,
+  maxTokens,
+  overlap: overlap || undefined,
+  boundary: boundary || undefined,
+  markdown: markdown || undefined,
+});

@@ -1,15 +1,13 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { countTokens, splitText, tokenSpans, truncateText } from "ctxweave/tokens";
-import type { TextPiece, TokenSpans, TruncatedText } from "ctxweave/tokens";
 import { keepAddress, linkParams, paramsOf } from "../../shell/route.js";
-import { attempt, type Attempt } from "../../ui/attempt.js";
+import { attempt } from "../../ui/attempt.js";
 import { count, plural, tokens } from "../../ui/format.js";
-import { isWorker, mirror, mirrorWorker } from "../../ui/mirror.js";
+import { isWorker, Mirror } from "../../ui/mirror.js";
 import { PersistedDocument } from "../../ui/own.js";
-import { LARGE } from "../../ui/text-parts.js";
 import { isEncoding, isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
-import { blocksOf, boxesOf, linesOf, type Blocks, type Boxes } from "./layout.js";
-import { marksOfCut, marksOfPieces, NO_MARKS, type Marks } from "./marks.js";
+import { blocksOf, boxesOf, linesOf } from "./layout.js";
+import { marksOfCut, marksOfPieces, type Mark } from "./marks.js";
 import { bringOwnVocabularies, bringVocabulary, isTokenizerFile, ownVocabularies } from "./own-vocabularies.js";
 import { SAMPLES } from "./samples.js";
 import { cutOptions, DEFAULTS, fromParams, splitOptions, type Settings } from "./settings.js";
@@ -20,90 +18,36 @@ export const settings = signal<Settings>(DEFAULTS);
 /** The current activity. */
 export const busy = signal("");
 export const problem = signal<{ name: string; message: string } | undefined>(undefined);
+/** The shown part of a large text. */
+export const part = signal(0);
 
 export function change(fields: Partial<Settings>): void {
   settings.value = { ...settings.value, ...fields };
 }
 
+/** A setting, and how a control changes it. */
+export const setting = <Name extends keyof Settings>(name: Name) => ({
+  value: settings.value[name],
+  onValue: (value: Settings[Name]) => change({ [name]: value }),
+});
+
 /** Length above which a text is processed only when the user pauses. */
 const LONG = 50_000;
 const PAUSE = 250;
 
-/** Everything that the worker computes for a large text. */
-interface TokenResults {
-  spans: TokenSpans | undefined;
-  total: number;
-  boxes: Boxes;
-  blocks: Blocks;
-  cut: Attempt<TruncatedText> | undefined;
-  pieces: Attempt<TextPiece[]> | undefined;
-}
-
 /** The worker for large texts. */
-export const remote = mirror<{ text: string; settings: Settings }, TokenResults>(() =>
-  text.value.length > LARGE ? { text: text.value, settings: settings.value } : undefined,
-);
-
-/** In the worker: the text of the page. */
-const mirrored = signal<string | undefined>(undefined);
-
-/** The worker's side of the same. */
-export const ofPage = (ready: Promise<unknown>, transfer: <T>(results: T, buffers: ArrayBuffer[]) => T) =>
-  mirrorWorker(
-    ready,
-    (inputs: { text: string; settings: Settings }) => {
-      mirrored.value = inputs.text;
-      settings.value = inputs.settings;
-    },
-    (): TokenResults => ({
-      spans: spans.value,
-      total: total.value,
-      boxes: boxes.value,
-      blocks: blocks.value,
-      cut: cut.value,
-      pieces: pieces.value,
-    }),
-    { move: (changed) => moved(changed, transfer) },
-  );
-
-/** Results with copies of their arrays, which are moved to the page: it would be blocked if it had to copy them. */
-function moved(
-  changed: Partial<TokenResults>,
-  transfer: <T>(results: T, buffers: ArrayBuffer[]) => T,
-): Partial<TokenResults> {
-  const copies = new Map<Uint32Array, Uint32Array<ArrayBuffer>>();
-  const copy = (of: Uint32Array): Uint32Array<ArrayBuffer> => {
-    const made = copies.get(of) ?? new Uint32Array(of);
-    copies.set(of, made);
-    return made;
-  };
-  const { spans: all, boxes: some } = changed;
-  const results = {
-    ...changed,
-    ...(all ? { spans: { ...all, ids: copy(all.ids), ends: copy(all.ends) } } : {}),
-    ...(some
-      ? { boxes: { ends: copy(some.ends), tokens: copy(some.tokens), ...(some.ids ? { ids: copy(some.ids) } : {}) } }
-      : {}),
-  };
-  return transfer(
-    results,
-    [...copies.values()].map(({ buffer }) => buffer),
-  );
-}
+export const remote = new Mirror(own.value, { settings });
 
 /** The text that the results are of: the current one, or that of a moment ago. */
 const local = signal("");
 export const settled = computed<string>(() =>
-  remote.isUsed.value ? (remote.inputs.value?.text ?? "") : (mirrored.value ?? local.value),
+  remote.isUsed.value ? (remote.inputs.value?.document ?? "") : (remote.received.value ?? local.value),
 );
 
 effect(() => {
   if (isWorker || remote.isUsed.value) return undefined;
   const now = text.value;
-  if (now.length < LONG || untracked(() => local.value) === "") {
-    local.value = now;
-    return undefined;
-  }
+  if (now.length < LONG || untracked(() => local.value) === "") local.value = now;
   const timer = setTimeout(() => (local.value = now), PAUSE);
   return () => clearTimeout(timer);
 });
@@ -111,21 +55,26 @@ effect(() => {
 /** Tokenizers without tokens: they estimate their number. */
 export const ESTIMATES = ["heuristic", "claude", "claude-3", "gemini", "gpt-4"];
 
+/** Whether a tokenizer is the user's. */
+export const isOwnTokenizer = (tokenizer: string): boolean =>
+  ownVocabularies.value.some(({ name }) => name === tokenizer);
+
 /** The effective tokenizer: the selected one, once its vocabulary is loaded. */
-export const tokenizer = computed(() => {
-  const asked = settings.value.tokenizer;
-  if (ESTIMATES.includes(asked) || ownVocabularies.value.some(({ name }) => name === asked)) return asked;
-  return isEncoding(asked) && isLoaded(asked) ? asked : "heuristic";
+const tokenizer = computed(() => {
+  const { tokenizer: chosen } = settings.value;
+  if (ESTIMATES.includes(chosen) || isOwnTokenizer(chosen)) return chosen;
+  return isEncoding(chosen) && isLoaded(chosen) ? chosen : "heuristic";
 });
 
-const isExact = computed(() => !ESTIMATES.includes(tokenizer.value));
+/** The settings with the effective tokenizer. */
+export const asked = computed<Settings>(() => ({ ...settings.value, tokenizer: tokenizer.value }));
+
+export const isExact = computed(() => !ESTIMATES.includes(tokenizer.value));
 
 /** The tokens of the text, if the tokenizer has them. */
 export const spans = remote.result("spans", undefined, () =>
   isExact.value ? tokenSpans(settled.value, { tokenizer: tokenizer.value }) : undefined,
 );
-
-const NO_BOXES: Boxes = { ends: new Uint32Array(), tokens: new Uint32Array(1) };
 
 /** Number of tokens of the text. */
 export const total = remote.result(
@@ -134,7 +83,7 @@ export const total = remote.result(
   () => spans.value?.ids.length ?? countTokens(settled.value, { tokenizer: tokenizer.value }),
 );
 
-export const boxes = remote.result("boxes", NO_BOXES, () =>
+export const boxes = remote.result("boxes", linesOf(""), () =>
   spans.value ? boxesOf(spans.value) : linesOf(settled.value),
 );
 export const blocks = remote.result("blocks", [0], () => blocksOf(settled.value, boxes.value));
@@ -143,42 +92,33 @@ export const blocks = remote.result("blocks", [0], () => blocksOf(settled.value,
 export const limit = computed(() => settings.value.limit ?? Math.ceil(total.value / 2));
 export const piece = computed(() => settings.value.piece ?? Math.min(Math.max(Math.ceil(total.value / 5), 16), 512));
 
-/** The settings with the effective tokenizer. */
-const asked = computed(() => ({ ...settings.value, tokenizer: tokenizer.value }));
-
 export const cut = remote.result("cut", undefined, () =>
-  settings.value.shown === "cut"
+  asked.value.shown === "cut"
     ? attempt(() => truncateText(settled.value, limit.value, cutOptions(asked.value)))
     : undefined,
 );
 
 export const pieces = remote.result("pieces", undefined, () =>
-  settings.value.shown === "split"
+  asked.value.shown === "split"
     ? attempt(() => splitText(settled.value, splitOptions(asked.value, piece.value)))
     : undefined,
 );
 
 /** The marks in the text. */
-export const marks = computed<Marks>(() => {
+export const marks = computed<readonly Mark[]>(() => {
   if (cut.value?.ok) return marksOfCut(settled.value, cut.value.value, settings.value.marker);
-  if (pieces.value?.ok) return marksOfPieces(pieces.value.value, (one, at) => `Piece ${at + 1}: ${tokens(one.tokens)}`);
-  return NO_MARKS;
+  return pieces.value?.ok ? marksOfPieces(pieces.value.value) : [];
 });
 
 /** The result in one sentence. */
 export const summary = computed(() => {
-  const { shown } = settings.value;
-  const left = cut.value?.ok ? cut.value.value : undefined;
-  if (shown === "cut" && left) {
-    return left.truncated ? `${count(left.tokens)} of ${tokens(total.value)} stay` : "All of it fits";
+  if (cut.value?.ok) {
+    const { truncated, tokens: left } = cut.value.value;
+    return truncated ? `${count(left)} of ${tokens(total.value)} stay` : "All of it fits";
   }
-  const parts = pieces.value?.ok ? pieces.value.value : undefined;
-  if (shown === "split" && parts) return `${plural(parts.length, "piece")} of at most ${tokens(piece.value)}`;
+  if (pieces.value?.ok) return `${plural(pieces.value.value.length, "piece")} of at most ${tokens(piece.value)}`;
   return "";
 });
-
-/** The shown part of a large text. */
-export const part = signal(0);
 
 /** Replaces the open text. */
 export async function open(content: string, isOwn: boolean): Promise<void> {

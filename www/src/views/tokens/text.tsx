@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { Fragment, type ComponentChildren, type VNode } from "preact";
+import { Fragment, type VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { firstWhere } from "../../ui/binary-search.js";
 import { plural } from "../../ui/format.js";
@@ -7,21 +7,31 @@ import { Find, matchesIn } from "../../ui/search.js";
 import { Windowed } from "../../ui/windowed.js";
 import { sliceOf } from "../../ui/text-edits.js";
 import { LARGE, partAt, partRange } from "../../ui/text-parts.js";
-import { blockAt, heatOf, type Blocks, type Boxes } from "./layout.js";
-import type { Mark, Marks, Stretch } from "./marks.js";
-import { blocks, boxes, marks, part, remote, settings, settled, spans, tokenizer } from "./state.js";
+import { blockAt, heatOf, startOf, type Blocks } from "./layout.js";
+import type { Mark } from "./marks.js";
+import { asked, blocks, boxes, marks, part, remote, settings, settled, spans } from "./state.js";
 
 /** Estimated characters per line, until a block is rendered. */
 const IN_A_LINE = 70;
 const LINE = 27;
 
+/** Colours of boxes: neighbours differ. */
+const COLOURS = ["bg-human/20", "bg-skipped/22", "bg-model-0/20", "bg-kept/20"] as const;
+/** Colours of costs, from that of a cheap token. */
+export const HEAT_COLOURS = ["", "bg-cut/10", "bg-cut/20", "bg-cut/32", "bg-cut/48"] as const;
+
+const isHeat = computed(() => settings.value.shown === "tokens" && settings.value.colours === "heat");
+
 /** The searched words, and the shown match. */
 const query = signal("");
 const at = signal(-1);
 const found = computed(() => matchesIn(settled.value, query.value));
-const foundPlace = computed<Stretch | undefined>(() => {
+
+/** The shown match, or the result's marks, in text order. */
+const drawn = computed<readonly Mark[]>(() => {
   const start = found.value[at.value];
-  return start === undefined ? undefined : { start, end: start + query.value.length, kind: "found" };
+  if (start === undefined || settings.value.shown !== "tokens") return marks.value;
+  return [{ start, end: start + query.value.length, kind: "found" }];
 });
 
 /** The block with the shown match or chosen in the heat map; another object for each jump. */
@@ -32,37 +42,22 @@ export function TokenText() {
   const text = settled.value;
   const all = blocksInPart();
   // A block that was rendered is not rendered again while the list scrolls.
-  const rendered = useMemo(
-    () => new Map<number, VNode>(),
-    [text, part.value, boxes.value, blocks.value, marks.value, settings.value, foundPlace.value],
-  );
-  const { colours, ids, shown } = settings.value;
-  const drawn = shown === "tokens" && foundPlace.value ? { marks: [], stretches: [foundPlace.value] } : marks.value;
+  const rendered = useMemo((): VNode[] => [], [text, part.value, boxes.value, drawn.value, settings.value]);
+  const { ids, shown, tokenizer } = asked.value;
   if (text === "") return remote.isBusy.value ? <p class="loading">Counting…</p> : <p class="empty">No text.</p>;
-  const at = (block: number): [number, number] => [all[block] as number, all[block + 1] as number];
-  const ends = boxes.value.ends;
-  const estimate = (block: number): number => {
-    const [from, to] = at(block);
-    const characters = (ends[to - 1] as number) - (from === 0 ? 0 : (ends[from - 1] as number));
-    return Math.max(1, Math.ceil(characters / IN_A_LINE)) * LINE;
-  };
-  const block = (number: number): VNode => {
-    const made = rendered.get(number) ?? <Block range={at(number)} boxes={boxes.value} marks={drawn} />;
-    rendered.set(number, made);
-    return made;
-  };
+  const begin = (block: number): number => startOf(boxes.value, all[block] as number);
   return (
-    <div class="token-area">
+    <div class="flex min-h-0 flex-1">
       <Windowed
         // A new text or width invalidates all measured heights.
-        key={`${text.length > LARGE ? part.value : text.length} ${all.length} ${tokenizer.value} ${ids} ${shown}`}
-        class={`token-text by-${shown === "tokens" ? colours : "tokens"}`}
+        key={`${text.length > LARGE ? part.value : text.length} ${all.length} ${tokenizer} ${ids} ${shown}`}
+        class={`token-text flex-1 px-4 py-3 font-mono text-m/[27px] [tab-size:4] ${isHeat.value ? "by-heat" : ""}`}
         label="The text with its tokens"
         count={all.length - 1}
-        estimate={estimate}
+        estimate={(block) => Math.ceil((begin(block + 1) - begin(block)) / IN_A_LINE) * LINE}
         inSight={inSight.value?.block}
         again={inSight.value}
-        item={block}
+        item={(block) => (rendered[block] ??= <Block from={all[block] as number} to={all[block + 1] as number} />)}
       />
       {blocks.value.length > 3 ? <HeatMap /> : null}
     </div>
@@ -110,64 +105,43 @@ function blocksInPart(): Blocks {
   return all.slice(blockAt(boxes.value, all, from), blockAt(boxes.value, all, Math.max(to - 1, from)) + 2);
 }
 
-/** The tokens of one block. */
-function Block({ range: [from, to], boxes, marks }: { range: [number, number]; boxes: Boxes; marks: Marks }) {
-  const { ids: withIds } = settings.value;
-  const text = settled.value;
-  const drawn: ComponentChildren[] = [];
-  let start = from === 0 ? 0 : (boxes.ends[from - 1] as number);
-  const begin = start;
-  let mark = firstWhere(marks.marks, ({ at }) => at >= begin);
-  let stretch = firstWhere(marks.stretches, ({ end }) => end > begin);
-  const last = boxes.ends[to - 1] as number;
-  const written = sliceOf(text, begin, last);
-  const isLast = last === text.length;
+/** The boxes of one block, cut into pieces at the marks. */
+function Block({ from, to }: { from: number; to: number }) {
+  const all = boxes.value;
+  const [first, last] = [startOf(all, from), startOf(all, to)];
+  const text = sliceOf(settled.value, first, last);
+  const within = drawn.value.slice(
+    firstWhere(drawn.value, ({ end }) => end >= first),
+    firstWhere(drawn.value, ({ start }) => start >= last),
+  );
+  const edges = [...new Set(within.flatMap(({ start, end }) => [start, end]))].toSorted((a, b) => a - b);
+  const pieces: VNode[] = [];
   for (let box = from; box < to; box++) {
-    const end = boxes.ends[box] as number;
-    const ids = idsOf(boxes, box);
-    const cost = boxes.ids ? (boxes.tokens[box + 1] as number) - (boxes.tokens[box] as number) : 0;
-    const look = boxes.ids ? `tok box-${box % 4} heat-${heatOf(end - start, cost)}` : "tok plain";
+    const [start, end] = [startOf(all, box), startOf(all, box + 1)];
+    const ids = [...(all.ids?.subarray(all.tokens[box], all.tokens[box + 1]) ?? [])];
     const title = ids.length > 0 ? `${ids.join(" ")}: ${plural(end - start, "character")}` : undefined;
+    const colour = isHeat.value ? HEAT_COLOURS[heatOf(end - start, ids.length)] : COLOURS[box % COLOURS.length];
     let at = start;
-    while (at < end) {
-      while (marks.marks[mark]?.at === at)
-        drawn.push(<MarkLabel key={`mark ${mark}`} mark={marks.marks[mark++] as Mark} />);
-      while ((marks.stretches[stretch]?.end ?? Infinity) <= at) stretch += 1;
-      const over: Stretch | undefined = marks.stretches[stretch];
-      const inside = over !== undefined && over.start <= at;
-      const stop = Math.min(end, marks.marks[mark]?.at ?? end, over ? (inside ? over.end : over.start) : end);
-      drawn.push(
+    for (const stop of [...edges.filter((edge) => edge > start && edge < end), end]) {
+      const kind = within.find((mark) => mark.start <= at && at < mark.end)?.kind ?? "";
+      pieces.push(
+        ...within.filter((mark) => mark.start === at && mark.label).map(label),
         token(at, {
-          text: written.slice(at - begin, stop - begin),
-          look: inside ? `${look} ${over.kind}` : look,
+          text: text.slice(at - first, stop - first),
+          look: `tok ${kind} ${!all.ids ? "plain" : kind === "cut" ? "" : colour}`,
           title,
-          ids: withIds && stop === end ? ids : undefined,
+          ids: settings.value.ids && stop === end ? ids.join(" ") : "",
         }),
       );
       at = stop;
     }
-    start = end;
   }
-  if (isLast) {
-    for (; mark < marks.marks.length; mark++)
-      drawn.push(<MarkLabel key={`mark ${mark}`} mark={marks.marks[mark] as Mark} />);
-  }
-  return <div class="token-block">{drawn}</div>;
-}
-
-function idsOf({ ids, tokens }: Boxes, box: number): readonly number[] {
-  return ids ? [...ids.subarray(tokens[box] as number, tokens[box + 1] as number)] : [];
-}
-
-interface Token {
-  text: string;
-  look: string;
-  title: string | undefined;
-  ids: readonly number[] | undefined;
+  return <div class="token-block whitespace-pre-wrap wrap-anywhere">{pieces}</div>;
 }
 
 /** Signs for invisible characters; the sign for a line end comes before the line end. Not a component: there are many. */
-function token(key: number, { text, look, title, ids }: Token): VNode {
+function token(key: number, of: { text: string; look: string; title: string | undefined; ids: string }): VNode {
+  const { text, look, title, ids } = of;
   if (!ids && !text.includes("\n")) return <span key={key} class={look} title={title} children={text} />;
   // A box with ids is not broken across lines: its line ends come after it.
   const ends = ids ? (/\n+$/.exec(text)?.[0] ?? "") : "";
@@ -176,10 +150,10 @@ function token(key: number, { text, look, title, ids }: Token): VNode {
     <Fragment key={key}>
       <span class={look} title={title}>
         {lines.flatMap((line, at) => (at === 0 ? [line] : [lineEnd(at), "\n", line]))}
-        {[...ends].map((_, at) => lineEnd(`end ${at}`))}
+        {[...ends].map((_, at) => lineEnd(at))}
         {ids ? (
-          <small class="token-ids" data-ids={ids.join(" ")}>
-            {ids.join(" ")}
+          <small class="block text-[0.66rem]/[1.2] text-ink-2 tabular-nums" data-ids={ids}>
+            {ids}
           </small>
         ) : null}
       </span>
@@ -188,53 +162,51 @@ function token(key: number, { text, look, title, ids }: Token): VNode {
   );
 }
 
-const lineEnd = (key: number | string): VNode => (
-  <span key={key} class="line-end" aria-hidden="true">
+const lineEnd = (key: number): VNode => (
+  <span key={key} class="text-[0.8em] text-ink-3 select-none" aria-hidden="true">
     ↵
   </span>
 );
 
-function MarkLabel({ mark }: { mark: Mark }) {
-  return (
-    <span class={`mark-label ${mark.kind}`} data-mark={mark.at}>
-      {mark.text}
-    </span>
-  );
-}
+const label = ({ start, kind, label }: Mark): VNode => (
+  <span
+    key={`label ${start}`}
+    class={`tag bg-accent-soft whitespace-pre-wrap text-accent ${kind === "overlap" ? "my-1 block w-fit" : ""}`}
+    data-mark={start}
+  >
+    {label}
+  </span>
+);
 
 /** Number of stripes: enough to see expensive parts. */
 const STRIPES = 120;
 
 /** Tokens per character over the length of the text; a click scrolls there. */
 function HeatMap() {
-  const tokens = spans.value;
-  if (!tokens) return null;
-  const { ends } = tokens;
-  const stripes = Array.from({ length: STRIPES }, (_, at) => {
-    const from = Math.floor((at * ends.length) / STRIPES);
-    const to = Math.floor(((at + 1) * ends.length) / STRIPES);
-    const characters = (ends[to - 1] ?? 0) - (ends[from - 1] ?? 0);
-    return { level: heatOf(characters, to - from), characters, tokens: to - from };
-  });
+  const ends = spans.value?.ends;
+  if (!ends) return null;
+  const tokenAt = (ratio: number): number => Math.floor(ratio * ends.length);
   return (
     <div
-      class="heat-map"
+      class="heat-map flex w-3.5 shrink-0 cursor-pointer flex-col border-l border-line"
       aria-hidden="true"
       title="Tokens per character over the length of the text: click to go there"
       onClick={(event) => {
         const { top, height } = event.currentTarget.getBoundingClientRect();
-        const ratio = (event.clientY - top) / height;
-        const place = ends[Math.min(Math.floor(ratio * ends.length), ends.length - 1)] ?? 0;
-        show(place);
+        show(ends[Math.min(tokenAt((event.clientY - top) / height), ends.length - 1)] ?? 0);
       }}
     >
-      {stripes.map(({ level, characters, tokens }, at) => (
-        <span
-          key={at}
-          class={`heat-${level}`}
-          title={`${plural(tokens, "token")}, ${plural(characters, "character")}`}
-        />
-      ))}
+      {Array.from({ length: STRIPES }, (_, at) => {
+        const [from, to] = [tokenAt(at / STRIPES), tokenAt((at + 1) / STRIPES)];
+        const characters = (ends[to - 1] ?? 0) - (ends[from - 1] ?? 0);
+        return (
+          <span
+            key={at}
+            class={`flex-1 ${HEAT_COLOURS[heatOf(characters, to - from)]}`}
+            title={`${plural(to - from, "token")}, ${plural(characters, "character")}`}
+          />
+        );
+      })}
     </div>
   );
 }

@@ -1,8 +1,7 @@
 import { useEffect } from "preact/hooks";
+import { connect } from "../../ui/connect.js";
 import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener, usePrepared } from "../../ui/drop.js";
-import { Facts } from "../../ui/facts.js";
-import { count } from "../../ui/format.js";
 import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
@@ -11,26 +10,12 @@ import { SamplePicker } from "../../ui/sample-picker.js";
 import { TextField } from "../../ui/text-parts.js";
 import { useAddress } from "../../ui/use-address.js";
 import { codeOfTokens } from "./code.js";
-import { TokenizerPicker } from "./picker.js";
+import { TextHead } from "./text-head.js";
 import { Result } from "./result.js";
 import { SAMPLES } from "./samples.js";
-import {
-  begin,
-  busy,
-  follow,
-  open,
-  openFile,
-  own,
-  part,
-  problem,
-  remote,
-  settled,
-  spans,
-  text,
-  total,
-} from "./state.js";
+import { begin, busy, follow, open, openFile, own, part, problem, remote, text } from "./state.js";
 
-remote.start = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+remote.start = () => connect(() => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }));
 
 /** A text on one side, its tokens on the other: their boundaries and ids, and the result of a cut or a split. */
 export function TokensView() {
@@ -54,10 +39,7 @@ export function TokensView() {
       </div>
       <Panes class="of-files" panes={{ edit: "Text", result: "Tokens" }}>
         <section class="pane edit-pane" aria-label="Text">
-          <div class="tokens-settings">
-            <TokenizerPicker />
-            <Figures />
-          </div>
+          <TextHead />
           <TextField
             label="Text"
             placeholder="Any text"
@@ -69,22 +51,5 @@ export function TokensView() {
         <Result />
       </Panes>
     </div>
-  );
-}
-
-/** Key figures of the text. */
-function Figures() {
-  const all = total.value;
-  const characters = settled.value.length;
-  const per = all === 0 ? "0" : new Intl.NumberFormat("en", { maximumFractionDigits: 2 }).format(characters / all);
-  return (
-    <Facts
-      class="token-figures"
-      facts={[
-        [spans.value || all === 0 ? "tokens" : "tokens, estimated", count(all), "total"],
-        [characters === 1 ? "character" : "characters", count(characters), "characters"],
-        ["characters a token", per, "each"],
-      ]}
-    />
   );
 }

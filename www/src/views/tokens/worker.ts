@@ -2,15 +2,16 @@
 
 import { effect } from "@preact/signals";
 import { expose, transfer } from "comlink";
-import { init } from "ctxweave/tokens";
+import { init, type TokenSpans } from "ctxweave/tokens";
 import wasm from "ctxweave/tokens/ctxweave.wasm?url";
 import { isEncoding, loadVocabulary } from "../../ui/vocabularies.js";
+import type { Boxes } from "./layout.js";
 import { bringOwnVocabularies } from "./own-vocabularies.js";
-import { ofPage, settings } from "./state.js";
+import { remote, settings } from "./state.js";
 
 const ready = init(fetch(wasm)).then(() => bringOwnVocabularies().catch(() => undefined));
 
-expose(ofPage(ready, transfer));
+expose(remote.worker(ready, { move: moved }));
 
 // As in the view: a vocabulary is loaded when it is chosen.
 void ready.then(() =>
@@ -19,3 +20,10 @@ void ready.then(() =>
     if (isEncoding(tokenizer)) void loadVocabulary(tokenizer);
   }),
 );
+
+/** Results with copies of their arrays, which are moved to the page: it would be blocked if it had to copy them. */
+function moved(changed: { spans?: TokenSpans; boxes?: Boxes }) {
+  const copy = structuredClone(changed);
+  const arrays = [copy.spans, copy.boxes].flatMap((some): Uint32Array<ArrayBuffer>[] => Object.values(some ?? {}));
+  return transfer(copy, [...new Set(arrays.map(({ buffer }) => buffer))]);
+}

@@ -1,29 +1,26 @@
 import type { ComponentChildren } from "preact";
-import type { GapRecord, LogEntry, WorkspaceContext } from "ctxweave/workspace";
+import type { WorkspaceContext } from "ctxweave/workspace";
 import { plural } from "../../ui/format.js";
+
+const NAME = "text-xs font-semibold text-ink-2";
 
 /** The response, in the order in which an agent reads it. */
 export function Response({ context }: { context: WorkspaceContext }) {
-  const { tastes, brief, notes } = context;
+  const { tastes, brief, notes, recent_log: log, recent_gaps: gaps } = context;
   return (
-    <div class="stack response">
+    <div class="stack gap-6">
       <Section name="Tastes" id="tastes">
         <Prose name="_default" text={tastes.default} />
         {Object.entries(tastes.genres).map(([name, text]) => (
           <Prose key={name} name={name} text={text} />
         ))}
         {tastes.conflicts.length > 0 ? (
-          <div class="conflicts">
-            <h4>Conflicts to ask about</h4>
-            <ul>
+          <div>
+            <h4 class={NAME}>Conflicts to ask about</h4>
+            <ul class="stack gap-1">
               {tastes.conflicts.map(({ point, files }) => (
-                <li key={point} data-conflict={files.join(" ")}>
-                  <span>{point}</span>{" "}
-                  {files.map((file) => (
-                    <span key={file} class="tag">
-                      {file}
-                    </span>
-                  ))}
+                <li key={point} class="row diagnostic warning" data-conflict={files.join(" ")}>
+                  {point} <Tags names={files} />
                 </li>
               ))}
             </ul>
@@ -31,24 +28,35 @@ export function Response({ context }: { context: WorkspaceContext }) {
         ) : null}
       </Section>
       <Section name="Brief" id="brief">
-        <p class="tags">
-          {brief.tastes.length === 0 ? <span class="quiet-text">No tastes declared</span> : null}
-          {brief.tastes.map((name) => (
-            <span key={name} class="tag">
-              {name}
-            </span>
-          ))}
-        </p>
+        {brief.tastes.length === 0 ? (
+          <p class="quiet-text">No tastes declared</p>
+        ) : (
+          <p class="row gap-1">
+            <Tags names={brief.tastes} />
+          </p>
+        )}
         <Prose text={brief.intent} />
       </Section>
       <Section name="Notes" id="notes" aside={notes.truncated ? <span class="tag cut">truncated</span> : null}>
         <Notes {...notes} />
       </Section>
-      <Section name="Recent log" id="recent_log" aside={plural(context.recent_log.length, "entry", "entries")}>
-        <Log entries={context.recent_log} />
+      <Section name="Recent log" id="recent_log" aside={plural(log.length, "entry", "entries")}>
+        <Records
+          list={log.map(({ timestamp, op, details }) => ({
+            timestamp,
+            title: op || "no operation",
+            rest: <code class="text-ink-2 wrap-anywhere">{JSON.stringify(details)}</code>,
+          }))}
+        />
       </Section>
-      <Section name="Recent gaps" id="recent_gaps" aside={plural(context.recent_gaps.length, "record")}>
-        <Gaps records={context.recent_gaps} />
+      <Section name="Recent gaps" id="recent_gaps" aside={plural(gaps.length, "record")}>
+        <Records
+          list={gaps.map(({ timestamp, description, intent_category: category }) => ({
+            timestamp,
+            title: description || "no description",
+            rest: <span class="tag">{category}</span>,
+          }))}
+        />
       </Section>
     </div>
   );
@@ -56,20 +64,30 @@ export function Response({ context }: { context: WorkspaceContext }) {
 
 function Section(props: { name: string; id: string; aside?: ComponentChildren; children: ComponentChildren }) {
   return (
-    <section class="answer" data-section={props.id} aria-labelledby={`answer-${props.id}`}>
-      <div class="answer-head">
+    <section class="stack gap-2" data-section={props.id} aria-labelledby={`answer-${props.id}`}>
+      <div class="row gap-2.5 border-b border-line pb-[3px]">
         <h3 id={`answer-${props.id}`}>{props.name}</h3>
-        {props.aside ? <span class="quiet-text">{props.aside}</span> : null}
+        {props.aside ? <span class="hint">{props.aside}</span> : null}
       </div>
       {props.children}
     </section>
   );
 }
 
+const Tags = ({ names }: { names: readonly string[] }) => (
+  <>
+    {names.map((name) => (
+      <span key={name} class="tag">
+        {name}
+      </span>
+    ))}
+  </>
+);
+
 function Prose({ name, text }: { name?: string; text: string }) {
   return (
-    <div class="prose-block">
-      {name ? <h4>{name}</h4> : null}
+    <div>
+      {name ? <h4 class={NAME}>{name}</h4> : null}
       {text.trim() ? <pre class="prose-text">{text}</pre> : <p class="quiet-text">Empty</p>}
     </div>
   );
@@ -77,43 +95,31 @@ function Prose({ name, text }: { name?: string; text: string }) {
 
 const MARKER = /\n\n(\.\.\. \[\d+ lines elided\] \.\.\.)\n\n/;
 
-/** Head, gap, tail. */
+/** The beginning, the number of elided lines, and the end. */
 function Notes({ summary, truncated }: { summary: string; truncated: boolean }) {
   const marker = truncated ? MARKER.exec(summary) : null;
   if (!marker) return <Prose text={summary} />;
   return (
-    <div class="prose-block" data-truncated>
+    <div data-truncated>
       <pre class="prose-text">{summary.slice(0, marker.index)}</pre>
-      <p class="elided">{marker[1]}</p>
+      <p class="elided my-2 border-s-3 border-dashed border-cut bg-cut-soft px-2.5 py-1 font-mono text-xs text-cut">
+        {marker[1]}
+      </p>
       <pre class="prose-text">{summary.slice(marker.index + marker[0].length)}</pre>
     </div>
   );
 }
 
-function Log({ entries }: { entries: readonly LogEntry[] }) {
-  if (entries.length === 0) return <p class="quiet-text">None yet</p>;
+/** Records of the workspace, newest first. */
+function Records({ list }: { list: readonly { timestamp: string; title: string; rest: ComponentChildren }[] }) {
+  if (list.length === 0) return <p class="quiet-text">None yet</p>;
   return (
-    <ol class="records">
-      {entries.map(({ timestamp, op, details }, i) => (
-        <li key={i}>
-          <time>{timestamp || "no time"}</time>
-          <strong>{op || "no operation"}</strong>
-          <code>{JSON.stringify(details)}</code>
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-function Gaps({ records }: { records: readonly GapRecord[] }) {
-  if (records.length === 0) return <p class="quiet-text">None yet</p>;
-  return (
-    <ol class="records">
-      {records.map((record, i) => (
-        <li key={i}>
-          <time>{record.timestamp || "no time"}</time>
-          <strong>{record.description || "no description"}</strong>
-          <span class="tag">{record.intent_category}</span>
+    <ol class="text-s">
+      {list.map(({ timestamp, title, rest }, at) => (
+        <li key={at} class="row items-baseline gap-x-2.5 border-b border-line py-1">
+          <time class="font-mono text-xs text-ink-3">{timestamp || "no time"}</time>
+          <strong>{title}</strong>
+          {rest}
         </li>
       ))}
     </ol>

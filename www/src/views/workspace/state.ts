@@ -1,22 +1,30 @@
 import { computed, signal } from "@preact/signals";
 import { planContextLoading, readContext } from "ctxweave/workspace";
 import type { WorkspaceInput, WorkspaceLimits } from "ctxweave/workspace";
+import sample from "../../../../examples/workspace?folder";
 import { attempt } from "../../ui/attempt.js";
 import type { OpenedFile, OpenedFolder } from "../../ui/open-folder.js";
 import { PersistedDocument } from "../../ui/own.js";
-import { fetchSample } from "./samples.js";
+import { sampleFiles } from "../../ui/sample-files.js";
 
-/** Content of a field: text, or bytes that were not edited. */
-type Text = string | Uint8Array;
+/** Content of a file: text, or bytes that were not edited. */
+type Content = string | Uint8Array;
 
-export interface Workspace {
+/** The files of a workspace next to its brief, by field. */
+export const FILES = {
+  brief: "brief.md",
+  notes: "notes.md",
+  log: "log.jsonl",
+  gaps: "vocabulary_gaps.jsonl",
+} as const;
+
+type Field = keyof typeof FILES;
+const FIELDS = Object.keys(FILES) as Field[];
+
+interface Workspace extends Partial<Record<Field, Content>> {
   name: string;
-  brief?: Text;
-  notes?: Text;
-  log?: Text;
-  gaps?: Text;
   /** Taste files by name; `_default` is always loaded. */
-  tastes: Record<string, Text>;
+  tastes: Record<string, Content>;
 }
 
 export const own = new PersistedDocument<Workspace>("workspace");
@@ -32,16 +40,10 @@ export const limits = signal<Record<keyof Omit<WorkspaceLimits, "inputBytes">, n
 export const DEFAULT_TASTE = "_default";
 
 export const input = computed<WorkspaceInput | undefined>(() => {
-  const at = open.value;
-  if (!at) return undefined;
-  const { [DEFAULT_TASTE]: taste, ...genres } = at.tastes;
-  const { brief, notes, log, gaps } = at;
-  const texts = Object.entries({ brief, notes, log, gaps }).filter(([, text]) => text !== undefined);
-  return {
-    tastes: { ...(taste === undefined ? {} : { default: taste }), genres },
-    ...Object.fromEntries(texts),
-    limits: limits.value,
-  };
+  if (!open.value) return undefined;
+  const { brief, notes, log, gaps, tastes } = open.value;
+  const { [DEFAULT_TASTE]: common, ...genres } = tastes;
+  return { tastes: { default: common, genres }, brief, notes, log, gaps, limits: limits.value };
 });
 
 export const outcome = computed(() => {
@@ -49,24 +51,42 @@ export const outcome = computed(() => {
   return given && attempt(() => readContext(given));
 });
 
-/** The files to read, in loading order. */
-export const plan = computed(() => {
-  const brief = open.value?.brief;
-  return planContextLoading(brief === undefined ? {} : { brief }).files;
+/** The tastes that the brief names. */
+export const declared = computed(() =>
+  planContextLoading({ brief: open.value?.brief }).files.flatMap(({ genre }) => genre ?? []),
+);
+
+/** A file in the editor; missing ones are empty. */
+export interface EditedFile {
+  field: Field | "tastes";
+  /** The name of a taste. */
+  taste?: string;
+  name: string;
+  text: string;
+}
+
+export const files = computed<EditedFile[]>(() => {
+  const { tastes = {}, ...others }: Partial<Workspace> = open.value ?? {};
+  const names = new Set([DEFAULT_TASTE, ...declared.value, ...Object.keys(tastes)]);
+  return [
+    ...FIELDS.map((field) => ({ field, name: FILES[field], text: textOf(others[field]) })),
+    ...Array.from(names, (taste): EditedFile => {
+      return { field: "tastes", taste, name: `${taste}.md`, text: textOf(tastes[taste]) };
+    }),
+  ];
 });
 
-/** The text of a field; invalid UTF-8 is shown as far as possible. */
-export function shown(text: Text | undefined): string {
-  return text instanceof Uint8Array ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(text) : (text ?? "");
+/** The text of a file; invalid UTF-8 is shown as far as possible. */
+const textOf = (content: Content = ""): string =>
+  typeof content === "string" ? content : new TextDecoder("utf-8", { ignoreBOM: true }).decode(content);
+
+export function edit({ field, taste }: EditedFile, text: string): void {
+  const at = open.value;
+  if (!at) return;
+  own.edit({ ...at, [field]: taste === undefined ? text : { ...at.tastes, [taste]: text } });
 }
 
-export function change(field: "brief" | "notes" | "log" | "gaps", text: string): void {
-  if (open.value) own.edit({ ...open.value, [field]: text });
-}
-
-export function changeTaste(name: string, text: string): void {
-  if (open.value) own.edit({ ...open.value, tastes: { ...open.value.tastes, [name]: text } });
-}
+const fetchSample = sampleFiles("workspace", sample);
 
 export async function openSample(): Promise<void> {
   try {
@@ -79,28 +99,18 @@ export async function openSample(): Promise<void> {
   }
 }
 
-const FIELDS = {
-  "brief.md": "brief",
-  "notes.md": "notes",
-  "log.jsonl": "log",
-  "vocabulary_gaps.jsonl": "gaps",
-} as const;
-
 /** Which files of a folder to read. */
-export function wants(path: string): boolean {
-  const name = path.split("/").at(-1) ?? "";
-  return name in FIELDS || /(^|\/)tastes\/[^/]+\.md$/.test(path);
-}
+export const wants = (path: string): boolean => fieldOf(path) !== undefined || /(^|\/)tastes\/[^/]+\.md$/.test(path);
 
 /** The workspace in a folder: next to the topmost brief; the tastes are in the folder `tastes`. */
 function workspaceOf(folder: OpenedFolder): Workspace {
-  const byDepth = [...folder.files].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1));
+  const files = folder.files.toSorted((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1));
   const workspace: Workspace = { name: folder.name, tastes: {} };
-  const home = folderOf(byDepth.find(({ path }) => nameOf(path) === "brief.md") ?? byDepth.find(isField));
-  for (const file of byDepth) {
-    const field = FIELDS[nameOf(file.path) as keyof typeof FIELDS];
-    if (field && folderOf(file) === home) workspace[field] = file.bytes;
-    else if (!field) workspace.tastes[nameOf(file.path).replace(/\.md$/, "")] ??= file.bytes;
+  const first = files.find(({ path }) => fieldOf(path) === "brief") ?? files.find(({ path }) => fieldOf(path));
+  for (const { path, bytes } of files) {
+    const field = fieldOf(path);
+    if (!field) workspace.tastes[nameOf(path).replace(/\.md$/, "")] ??= bytes;
+    else if (first && folderOf(path) === folderOf(first.path)) workspace[field] = bytes;
   }
   return workspace;
 }
@@ -108,7 +118,8 @@ function workspaceOf(folder: OpenedFolder): Workspace {
 /** Opens a folder from the disk. */
 export async function use(folder: OpenedFolder): Promise<void> {
   if (folder.files.length === 0) {
-    problem.value = `\`${folder.name}\` contains no file of a workspace: \`brief.md\`, \`notes.md\`, \`log.jsonl\`, \`vocabulary_gaps.jsonl\`, \`tastes/*.md\``;
+    const known = [...Object.values(FILES), "tastes/*.md"].join("`, `");
+    problem.value = `\`${folder.name}\` contains no file of a workspace: \`${known}\``;
     return;
   }
   if (!(await own.offer(workspaceOf(folder), true))) return;
@@ -127,7 +138,7 @@ function linked(content: unknown): Workspace {
   return { ...rest, name: String(name), tastes };
 }
 
-const isField = ({ path }: OpenedFile): boolean => nameOf(path) in FIELDS;
-const nameOf = (path: string): string => path.split("/").at(-1) ?? "";
-const folderOf = (file: OpenedFile | undefined): string => file?.path.split("/").slice(0, -1).join("/") ?? "";
+const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+const folderOf = (path: string): string => path.slice(0, path.length - nameOf(path).length);
+const fieldOf = (path: string): Field | undefined => FIELDS.find((field) => FILES[field] === nameOf(path));
 const depth = ({ path }: OpenedFile): number => path.split("/").length;
