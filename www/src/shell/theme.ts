@@ -7,7 +7,8 @@ const KEY = "ctxweave.theme";
 
 function stored(): Theme {
   try {
-    return (localStorage.getItem(KEY) ?? "system") as Theme;
+    const found = localStorage.getItem(KEY);
+    return found === "light" || found === "dark" ? found : "system";
   } catch {
     return "system";
   }
@@ -15,7 +16,7 @@ function stored(): Theme {
 
 export const theme = signal(stored());
 
-// Applies the theme and stores it. An unknown one has no rules, like `system`.
+// Applies the theme and stores it.
 effect(() => {
   document.documentElement.dataset["theme"] = theme.value;
   try {

@@ -187,9 +187,10 @@ export class Mirror<Document, Signals extends Record<string, Signal>> {
       if (isSmall) this.#results.value = undefined;
       else if (!this.isBusy.peek()) {
         this.isBusy.value = true;
-        this.#run()
-          .catch(() => (this.#sent = undefined))
-          .finally(() => (this.isBusy.value = false));
+        this.#run().catch(() => {
+          this.#sent = undefined;
+          this.isBusy.value = false;
+        });
       }
     });
   }
@@ -217,5 +218,6 @@ export class Mirror<Document, Signals extends Record<string, Signal>> {
       // While the user types, only the last state is sent.
       if (this.#given.peek() !== now) await pause(PAUSE);
     }
+    this.isBusy.value = false;
   }
 }

@@ -126,6 +126,8 @@ export class StoredDocuments<T> {
     const kept = near.some(({ own }) => own) ? near : [];
     const records = await Promise.all(kept.filter((state) => !this.#stored.includes(state)).map(packed));
     await write("views", (store) => {
+      // Records that could not be restored.
+      if (this.#stored.length === 0) store.delete(keysFrom(stateKey(view, tab)));
       for (const state of this.#stored) if (!kept.includes(state)) store.delete(stateKey(view, tab, state.step));
       for (const state of records) store.put(state, stateKey(view, tab, state.step));
       const now = states[at];
