@@ -14,7 +14,7 @@ const assetFileNames = ({ originalFileNames: [from = ""] }: { originalFileNames:
   return `assets/${area ?? "[name]"}-[hash][extname]`;
 };
 
-/** Times of plugins are of no use to those who build the page. */
+/** Without a report of the time that plugins take. */
 const checks = { bundlerTimings: false };
 
 export default defineConfig({

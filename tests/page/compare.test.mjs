@@ -70,7 +70,7 @@ describe("two results next to each other", () => {
         assert.equal(await differences(page, "left").count(), (await counts(page)).left);
       });
       // Against another one.
-      await page.getByLabel("Left").selectOption("given");
+      await page.getByLabel("Left").selectOption("original");
       await eventually(async () => assert.equal((await counts(page)).right, 0));
     });
   });
@@ -134,7 +134,7 @@ describe("two results next to each other", () => {
         assert.equal(await page.getByLabel("Left").evaluate((field) => field === document.activeElement), true),
       );
       await page.keyboard.press("Home");
-      await eventually(async () => assert.equal(await page.getByLabel("Left").inputValue(), "given"));
+      await eventually(async () => assert.equal(await page.getByLabel("Left").inputValue(), "original"));
     });
   });
 });

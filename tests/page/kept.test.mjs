@@ -127,6 +127,28 @@ describe("undo", () => {
       await kept(page);
     });
   });
+
+  it("has no steps that are left of a document that could not be restored", async () => {
+    await visit(site, "#/operators", async (page) => {
+      await write(page, "lost");
+      // The record of the tab is lost, and a later state is left.
+      await page.evaluate(async (value) => {
+        const request = (of) => new Promise((done) => (of.onsuccess = () => done(of.result)));
+        const database = await request(indexedDB.open("ctxweave"));
+        const store = database.transaction("views", "readwrite").objectStore("views");
+        const tab = sessionStorage.getItem("ctxweave.tab");
+        await request(store.delete(`head/operators/${tab}`));
+        await request(store.put({ value, own: true, step: 99 }, `state/operators/${tab}/99`));
+        database.close();
+      }, template("left"));
+      await page.reload();
+      await page.getByRole("radio", { name: "Reduce" }).waitFor();
+      await write(page, "new");
+      await page.reload();
+      await holdsTask(page, "new");
+      assert.equal(await page.getByRole("button", { name: "Redo" }).count(), 0);
+    });
+  });
 });
 
 describe("two tabs", () => {

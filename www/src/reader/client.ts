@@ -21,7 +21,7 @@ const connected = once(async (): Promise<Connection<Reader>> => {
 export const reading = async () => (await connected()).worker;
 
 /** Reads files, and reports their items as they are read. */
-export async function addFiles(given: readonly InputFile[], report: (items: Item[]) => void): Promise<void> {
+export async function addFiles(added: readonly InputFile[], report: (items: Item[]) => void): Promise<void> {
   const { worker, proxy } = await connected();
-  await worker.add(given, proxy(report));
+  await worker.add(added, proxy(report));
 }

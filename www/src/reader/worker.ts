@@ -196,8 +196,8 @@ const firstWords = (text: string): string =>
 
 const api = {
   /** Reads files, and reports their items as they are read; `report` resolves once the page has them. */
-  async add(given: readonly InputFile[], report: (items: Item[]) => void | Promise<void>): Promise<void> {
-    for (const one of given) for await (const items of readFile(one)) await report(items);
+  async add(added: readonly InputFile[], report: (items: Item[]) => void | Promise<void>): Promise<void> {
+    for (const one of added) for await (const items of readFile(one)) await report(items);
   },
 
   /** The kind of several files by their paths; undefined if they identify nothing. */

@@ -119,9 +119,9 @@ async function list(name: string, found: readonly FoundFile[], { as, preferred }
   }
   for (let at = 0; at < found.length; at += AT_ONCE) {
     const some = found.slice(at, at + AT_ONCE);
-    const given = await Promise.all(some.map(async ({ path, file }) => ({ path, file: (await file()) as Blob })));
-    update({ largest: Math.max(dropped.peek()?.largest ?? 0, ...given.map((one) => one.file.size)) });
-    await addFiles(given, (items) => {
+    const added = await Promise.all(some.map(async ({ path, file }) => ({ path, file: (await file()) as Blob })));
+    update({ largest: Math.max(dropped.peek()?.largest ?? 0, ...added.map((one) => one.file.size)) });
+    await addFiles(added, (items) => {
       if (isLast()) update({ items: [...(dropped.peek()?.items ?? []), ...items] });
     });
     // The rest of a folder is not read if something else is dropped.
@@ -149,7 +149,7 @@ function canShow(view: Target, kind: Target | undefined): boolean {
   return (view === "chats" || view === "loom") && ["chats", "loom", "commits"].includes(kind);
 }
 
-/** A file that is read already, like one that was found. */
+/** A file in memory as a found file. */
 export const foundFile = (content: BlobPart, path: string): FoundFile => {
   const file = new File([content], path);
   return { path, file: async () => file };

@@ -12,6 +12,6 @@ export function attempt<T>(action: () => T): Attempt<T> {
   }
 }
 
-/** What follows from a result, unless that is an error. */
+/** Applies a function to a value; an error stays. */
 export const andThen = <T, Next>(from: Attempt<T>, next: (value: T) => Next): Attempt<Next> =>
   from.ok ? attempt(() => next(from.value)) : from;

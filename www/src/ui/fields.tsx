@@ -13,7 +13,7 @@ interface FieldProps {
   origin?: Origin;
   onReset?: () => void;
   /** The control is small and placed next to its label. */
-  beside?: boolean;
+  inline?: boolean;
 }
 
 /** A labelled control with the origin of its value and a button that resets it. */
@@ -24,12 +24,12 @@ export function Field(
   const hintId = `${id}-hint`;
   const isOfTree = props.origin === "tree";
   return (
-    <div class={`field ${props.beside ? "grid-cols-[minmax(0,1fr)_6.4rem] items-center gap-x-2.5" : ""}`}>
+    <div class={`field ${props.inline ? "grid-cols-[minmax(0,1fr)_6.4rem] items-center gap-x-2.5" : ""}`}>
       <div class="flex min-h-5 items-center gap-1.5">
         <label for={id} class="text-s text-ink-2">
           {props.label}
         </label>
-        {isOfTree ? <span class="tag ml-auto">{props.beside ? "tree" : "set by the tree"}</span> : null}
+        {isOfTree ? <span class="tag ml-auto">{props.inline ? "tree" : "set by the tree"}</span> : null}
         {props.origin === "set" && props.onReset ? (
           <IconButton
             class="reset ml-auto"

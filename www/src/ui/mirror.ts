@@ -15,7 +15,7 @@ export const isWorker = typeof document === "undefined";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The values that changed since the last ones, and the names of all: others are gone. */
+/** The values that changed since the last ones, and the names of all: missing ones were removed. */
 interface Update {
   changed: Record<string, unknown>;
   /** Of lists, only the range that changed. */
@@ -99,7 +99,7 @@ export class Mirror<Document, Signals extends Record<string, Signal>> {
   start: () => Promise<Connection<MirrorWorker>> = () => Promise.reject(new Error("the view has no worker"));
 
   readonly #signals: Signals;
-  readonly #given: ReadonlySignal<InputsOf<Document, Signals> | undefined>;
+  readonly #current: ReadonlySignal<InputsOf<Document, Signals> | undefined>;
   readonly #results = signal<Values | undefined>(undefined);
   /** What the worker computes, by name. */
   readonly #computed: Record<string, ReadonlySignal> = {};
@@ -111,12 +111,12 @@ export class Mirror<Document, Signals extends Record<string, Signal>> {
   constructor(own: ReadonlySignal<Document | undefined>, signals: Signals) {
     this.#signals = signals;
     this.document = computed(() => this.received.value ?? own.value);
-    this.#given = computed(() => {
+    this.#current = computed(() => {
       if (isWorker || largeText(own.value) === undefined) return undefined;
       return { document: own.value, ...valuesOf(signals) } as InputsOf<Document, Signals>;
     });
-    this.isUsed = computed(() => this.#given.value !== undefined);
-    if (!isWorker) effect(() => this.#follow(this.#given.value === undefined));
+    this.isUsed = computed(() => this.#current.value !== undefined);
+    if (!isWorker) effect(() => this.#follow(this.#current.value === undefined));
   }
 
   /**
@@ -197,7 +197,7 @@ export class Mirror<Document, Signals extends Record<string, Signal>> {
 
   async #run(): Promise<void> {
     const { worker, proxy } = await this.#connect();
-    for (let now = this.#given.peek(); now && now !== this.#sent; now = this.#given.peek()) {
+    for (let now = this.#current.peek(); now && now !== this.#sent; now = this.#current.peek()) {
       const [before, inputs] = [this.#sent && sentInputs(this.#sent), now];
       const changes = updateOf(before, sentInputs(now));
       const edits = before && editsBetween(before.text as string, largeText(now.document) as string);
@@ -205,9 +205,9 @@ export class Mirror<Document, Signals extends Record<string, Signal>> {
       this.#sent = now;
       const report = async (results: Update): Promise<void> => {
         this.#last = updated(this.#last, results);
-        // In another task: to receive results and to show them takes long enough.
+        // In a separate task: receiving results and showing them each take a while.
         await pause();
-        if (this.#given.peek() === undefined) return;
+        if (this.#current.peek() === undefined) return;
         batch(() => {
           this.inputs.value = inputs;
           this.#results.value = this.#last;
@@ -216,7 +216,7 @@ export class Mirror<Document, Signals extends Record<string, Signal>> {
       await worker.compute(changes, edits, proxy(report));
       await pause();
       // While the user types, only the last state is sent.
-      if (this.#given.peek() !== now) await pause(PAUSE);
+      if (this.#current.peek() !== now) await pause(PAUSE);
     }
     this.isBusy.value = false;
   }

@@ -3,7 +3,7 @@ import { NumberField } from "../../ui/fields.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
 import { Table } from "../../ui/table.js";
-import { behind, turns, type Turn } from "./cache.js";
+import { tokensAround, turns, type Turn } from "./cache.js";
 import { MIN_CACHED_TOKENS } from "./parts.js";
 import { MissingPrice } from "./price-table.js";
 import { dollars, money, priceOf, type Price } from "./prices.js";
@@ -136,11 +136,11 @@ function EditCost({ now, price }: { now: Fitted; price: Price | undefined }) {
   const chosen = useSignal<number | undefined>(undefined);
   const last = Math.max(rows.value.filter(({ kind }) => kind === "message").length - 1, 0);
   const place = Math.min(chosen.value ?? firstChanged ?? Math.floor(last / 2), last);
-  const { before, after } = behind(place);
+  const { before, after } = tokensAround(place);
   const saved = (whole.value ?? 0) - report.tokens.total;
   const { cached: read = 0, write = 0 } = price ?? {};
   const each = dollars(saved, read);
-  const resent = (from: number): number => dollars(behind(from).after, write - read);
+  const resent = (from: number): number => dollars(tokensAround(from).after, write - read);
   return (
     <section class="grid gap-1.5" aria-labelledby="edit-cost-title">
       <h3 id="edit-cost-title">Cost of a change in the middle</h3>

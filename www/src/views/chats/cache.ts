@@ -2,7 +2,7 @@ import { andThen, type Attempt } from "../../ui/attempt.js";
 import { answersIn, MIN_CACHED_TOKENS } from "./parts.js";
 import { messagesOf } from "./request.js";
 import { chatFor } from "./resident.js";
-import { fitCall, given, remote, rows, shown, tab, type FitCall } from "./state.js";
+import { fitCall, counted, remote, rows, shown, tab, type FitCall } from "./state.js";
 
 /** Tokens that a request costs in addition to its messages. */
 const REQUEST_TOKENS = 3;
@@ -36,7 +36,7 @@ export const turns = remote.result("turns", NO_TURNS, () =>
 );
 
 function turnsOf({ request, places, pinned, options }: FitCall): Turns {
-  const read = given.value.ok ? given.value.value.read : [];
+  const read = counted.value.ok ? counted.value.value.read : [];
   const left = places.flatMap((place) => read[place] ?? []);
   // A request before each answer, and one at the end unless that is an answer.
   const lengths = answersIn(left).filter((at) => at > 0);
@@ -60,7 +60,7 @@ function turnsOf({ request, places, pinned, options }: FitCall): Turns {
 }
 
 /** Tokens before and after a change at a message: everything after it is sent again. */
-export function behind(place: number): { before: number; after: number } {
+export function tokensAround(place: number): { before: number; after: number } {
   const total = shown.value.ok ? shown.value.value.report.tokens.total : 0;
   const kept = rows.value.flatMap((row) =>
     row.kind === "message" && row.row.fate !== "cut" && row.row.index >= place ? [row.row.tokens] : [],

@@ -4,7 +4,7 @@ import type { FitReport } from "ctxweave/chat";
 import { plural, tokens } from "../../ui/format.js";
 import { textOf } from "./parts.js";
 import { messagesOf, systemOf, toolsOf, type Request } from "./request.js";
-import { compared, given, marks, modelName, outcome, pins, remote, sent, settings, tab } from "./state.js";
+import { compared, counted, marks, modelName, outcome, pins, remote, sent, settings, tab } from "./state.js";
 import type { OpenChat, Settings } from "./state.js";
 import { STRATEGIES } from "./words.js";
 
@@ -34,7 +34,7 @@ export interface Compared {
   onlyChanges: boolean;
 }
 
-const GIVEN = "given";
+const ORIGINAL = "original";
 const NOW = "now";
 
 export function change(fields: Partial<Compared>): void {
@@ -67,7 +67,7 @@ const current = computed(() => {
 /** In the worker: the requests of pinned results. */
 const pinnedRequests = new WeakMap<Snapshot, Request | undefined>();
 
-/** Computes the requests of pinned results, which arrive as the document and settings of which they are the result. */
+/** Computes the requests of pinned results from their documents and settings. */
 export function computePinned(all: readonly Snapshot[]): void {
   for (const pin of all) {
     if (!pin.source || pinnedRequests.has(pin)) continue;
@@ -82,13 +82,13 @@ export const candidates = remote.result<readonly Snapshot[]>(
   "candidates",
   [],
   () => {
-    if (tab.value !== "compare" || !given.value.ok) return [];
-    const { request: asGiven, report } = given.value.value;
+    if (tab.value !== "compare" || !counted.value.ok) return [];
+    const { request: original, report } = counted.value.value;
     const pinned = pins.value.flatMap((pin) => {
       const request = pin.request ?? pinnedRequests.get(pin);
       return request ? [{ ...pin, request }] : [];
     });
-    return [snapshot(GIVEN, "As given", asGiven, report), ...pinned, ...(current.value ? [current.value] : [])];
+    return [snapshot(ORIGINAL, "As given", original, report), ...pinned, ...(current.value ? [current.value] : [])];
   },
   (all) => all.map(({ request: _, source: __, ...one }) => one),
 );
@@ -108,8 +108,8 @@ export function pinResult(): void {
 const found = (id: string | undefined): Snapshot | undefined => candidates.value.find((one) => one.id === id);
 
 /** The left side: the chosen result, otherwise the last pinned one, otherwise the original request. */
-export const left = computed(() => found(compared.value.left) ?? found(pins.value.at(-1)?.id) ?? found(GIVEN));
-export const right = computed(() => found(compared.value.right) ?? found(NOW) ?? found(GIVEN));
+export const left = computed(() => found(compared.value.left) ?? found(pins.value.at(-1)?.id) ?? found(ORIGINAL));
+export const right = computed(() => found(compared.value.right) ?? found(NOW) ?? found(ORIGINAL));
 
 /** A part of a request that is compared as a unit. */
 interface Block {
@@ -118,16 +118,16 @@ interface Block {
 }
 
 function blocksOf(request: Request, json: boolean): Block[] {
-  const said = (value: unknown): string => (json ? JSON.stringify(value, null, 2) : textOf(value));
+  const contentOf = (value: unknown): string => (json ? JSON.stringify(value, null, 2) : textOf(value));
   const system = systemOf(request);
   const { messages: rows } = measureMessages(request);
   return [
-    ...(system === undefined ? [] : [{ head: "system", text: said(system) }]),
+    ...(system === undefined ? [] : [{ head: "system", text: contentOf(system) }]),
     ...toolsOf(request).map(({ name, value }) => ({ head: `tool ${name}`, text: JSON.stringify(value, null, 2) })),
     ...messagesOf(request).map((message, place) => {
       const { parts = [], role = "message" } = rows[place] ?? {};
       const isResult = parts.some(({ kind }) => kind === "result" || kind === "callAndResult");
-      return { head: isResult ? "tool result" : role, text: said(message) };
+      return { head: isResult ? "tool result" : role, text: contentOf(message) };
     }),
   ];
 }
@@ -163,22 +163,23 @@ function differences(
   const add = (kind: Exclude<Difference["kind"], "changed">, { head, text }: Block): void => {
     list.push({ kind, head, pieces: [{ text, side: kind === "same" ? "both" : kind }] });
   };
-  let gone: Block[] = [];
+  let unmatched: Block[] = [];
   for (const { value, removed, added } of changes) {
     if (removed) {
-      gone = gone.concat(value);
+      unmatched = unmatched.concat(value);
       continue;
     }
     for (const block of value) {
       // An earlier block with the same head and a similar text is the same block, changed.
-      const at = added ? gone.findIndex((other) => isLike(other, block)) : -1;
-      const before = gone[at];
-      for (const other of gone.splice(0, before ? at + 1 : gone.length)) if (other !== before) add("left", other);
+      const at = added ? unmatched.findIndex((other) => isLike(other, block)) : -1;
+      const before = unmatched[at];
+      for (const other of unmatched.splice(0, before ? at + 1 : unmatched.length))
+        if (other !== before) add("left", other);
       if (before) list.push({ kind: "changed", head: block.head, pieces: pieces(before.text, block.text) });
       else add(added ? "right" : "same", block);
     }
   }
-  for (const other of gone) add("left", other);
+  for (const other of unmatched) add("left", other);
   return list;
 
   function pieces(one: string, other: string): Piece[] {

@@ -3,7 +3,7 @@ import { useFirstOf } from "../../ui/first-of.js";
 import { tokens } from "../../ui/format.js";
 import { textOf } from "./parts.js";
 import { systemOf } from "./request.js";
-import { given, rows, type Row } from "./state.js";
+import { counted, rows, type Row } from "./state.js";
 import { excerpt, FATES, REASONS } from "./words.js";
 
 /** Maximum number of rows: long sessions have thousands of messages. */
@@ -11,7 +11,7 @@ const MAX_SHOWN_ROWS = 300;
 
 /** Each message with its fate. */
 export function Messages({ fits }: { fits: boolean }) {
-  const system = given.value.ok ? textOf(systemOf(given.value.value.request)) : "";
+  const system = counted.value.ok ? textOf(systemOf(counted.value.value.request)) : "";
   const { shown, more } = useFirstOf(rows.value, MAX_SHOWN_ROWS);
   return (
     <>
@@ -50,13 +50,13 @@ function MessageRow({ row }: { row: Row }) {
   }
   const { index, fate, reason, tokens: cost, parts = [] } = row.row;
   const why = reason ?? parts.find((part) => part.reason)?.reason;
-  const said = row.isExcluded ? "left out by you" : why && REASONS[why];
+  const reasonText = row.isExcluded ? "left out by you" : why && REASONS[why];
   return (
     <Message role={row.role} index={index} data-message={index} data-fate={fate}>
       <div class="segment">
         <p class="row segment-head text-xs">
           <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span>
-          {said ? <span class="quiet-text">{said}</span> : null}
+          {reasonText ? <span class="quiet-text">{reasonText}</span> : null}
           <span class="quiet-text chat-cost ml-auto">{tokens(cost)}</span>
         </p>
         {row.text ? <p class="text group-data-[fate=cut]:text-ink-3">{excerpt(row.text, 400)}</p> : null}

@@ -18,7 +18,7 @@ export const fieldsOf = (value: unknown): Record<string, unknown> =>
 const listField = (request: Request): (typeof LISTS)[number] | undefined =>
   LISTS.find((field) => field in fieldsOf(request));
 
-/** Parses the JSON of a request; a text as `input` becomes a message. Whether it is a request, the package checks. */
+/** Parses the JSON of a request; a text as `input` becomes a message. The package checks whether it is a request. */
 export function readRequest(text: string): Request {
   try {
     const value = JSON.parse(text.replace(/^\uFEFF/u, "")) as Request;

@@ -6,7 +6,7 @@ import { MessageText } from "../../ui/message.js";
 import { loadVocabulary, vocabularyState } from "../../ui/vocabularies.js";
 import { isExact, MODEL_NAMES, MODELS, windowOf, type KnownModel } from "./models.js";
 import { modelOf } from "./request.js";
-import { change, given, limit, model, settings, whole } from "./state.js";
+import { change, counted, limit, model, settings, whole } from "./state.js";
 import { FORMATS, STRATEGIES } from "./words.js";
 
 const KEPT_RESULTS = [
@@ -69,7 +69,7 @@ export function FormatPicker() {
 
 /** The model: its window, and its tokenizer. */
 function ModelPicker() {
-  const now = given.value;
+  const now = counted.value;
   const named = now.ok ? modelOf(now.value.request) : undefined;
   const { model: asked } = settings.value;
   return (
@@ -125,7 +125,7 @@ function ModelHint({ known, named }: { known: KnownModel | undefined; named: str
 
 function Counts({ known: { vocabulary } }: { known: KnownModel }) {
   if (vocabulary === undefined) {
-    const now = given.value;
+    const now = counted.value;
     const error = now.ok ? now.value.report.tokens.tokenizerError : undefined;
     return (
       <>Counts are estimates{error === undefined ? "" : `, up to ${error} % off`}: the vendor publishes no tokenizer.</>

@@ -189,7 +189,7 @@ type Failure = Extract<Attempt<never>, { ok: false }>;
 /** A large chat whose results are not there yet. */
 const PENDING: Failure = { ok: false, code: "pending", message: "the chat is being read" };
 
-// To receive ten thousand messages blocks the page for longer than a frame: the worker keeps them.
+// Receiving ten thousand messages blocks the page for longer than a frame: the worker keeps them.
 const withoutMessages = (request: Request): Request => withMessages(request, []);
 const withoutRows = (report: FitReport): FitReport => ({ ...report, messages: [] });
 
@@ -215,7 +215,7 @@ export const loadVocabularies = (): (() => void) =>
     if (vocabulary) void loadVocabulary(vocabulary);
   });
 
-/** How tokens are counted: by the model's tokenizer, if it needs no vocabulary or that is loaded. */
+/** How tokens are recounted: by the model's tokenizer, if it needs no vocabulary or that is loaded. */
 const counting = computed<Counting>(() => {
   const known = model.value;
   if (!known) return {};
@@ -223,8 +223,8 @@ const counting = computed<Counting>(() => {
 });
 
 /** The request, with its token costs. */
-export const given = remote.result<Attempt<Counted>>(
-  "given",
+export const counted = remote.result<Attempt<Counted>>(
+  "counted",
   PENDING,
   () => andThen(parsed.value, (request) => countChat(request, counting.value)),
   (all) =>
@@ -243,14 +243,14 @@ export const items = remote.result<readonly Item[]>(
   "items",
   [],
   () => {
-    if (!given.value.ok) return [];
-    const { request, read, report } = given.value.value;
+    if (!counted.value.ok) return [];
+    const { request, read, report } = counted.value.value;
     return itemsOf(request, read, report.tokens.total, { ...counting.value, format: report.format });
   },
   (all) => all.map((item) => ({ ...item, text: item.text.slice(0, SHOWN_LENGTH) })),
 );
 
-export const whole = computed(() => (given.value.ok ? given.value.value.report.tokens.total : undefined));
+export const whole = computed(() => (counted.value.ok ? counted.value.value.report.tokens.total : undefined));
 
 /** Whether there is a limit: a chosen one, that of the model, or that of a sample. */
 export const isLimited = computed(
@@ -285,7 +285,7 @@ function editsOf(results: Settings["results"], always: boolean): Pick<FitOptions
 
 /** The request after the user's edits. This, the call, its outcome and `sent` exist only where the messages are. */
 const marked = computed(() =>
-  andThen(given.value, ({ request, read, report: { format } }) => ({
+  andThen(counted.value, ({ request, read, report: { format } }) => ({
     format,
     ...applyMarks(request, read, marks.value, { ...counting.value, format }),
   })),
@@ -333,10 +333,10 @@ export const shown = remote.result<Attempt<Fitted>>(
     const [call, result] = [fitCall.value, outcome.value];
     if (result.ok || !call.ok) return result;
     const { request: fitted, firstChanged, format } = call.value;
-    const counted = attempt(() => countRequest(fitted, { ...counting.value, format }));
-    // Only the request with the edits cannot be counted; without them it was.
-    if (!counted.ok) return result;
-    const report = { ...counted.value, limit: limit.value };
+    const recounted = attempt(() => countRequest(fitted, { ...counting.value, format }));
+    // Only the request with the edits cannot be recounted; without them it was.
+    if (!recounted.ok) return result;
+    const report = { ...recounted.value, limit: limit.value };
     return { ok: true, value: { fitted, report, firstChanged, problem: result } };
   },
   (all) => andThen(all, (now) => ({ ...now, fitted: [], report: withoutRows(now.report) })),
@@ -355,7 +355,7 @@ export const rows = remote.result<readonly Row[]>(
   "rows",
   [],
   () => {
-    const [all, call, now] = [given.value, fitCall.value, shown.value];
+    const [all, call, now] = [counted.value, fitCall.value, shown.value];
     return all.ok && call.ok && now.ok ? rowsOf(all.value, call.value, now.value) : [];
   },
   (all) => all.map((row) => (row.kind === "message" ? { ...row, text: row.text.slice(0, EXCERPT_LENGTH) } : row)),

@@ -28,7 +28,7 @@ export function Treemap(props: {
   items: readonly Item[];
   chosen: string | undefined;
   /** Whether the item is excluded. */
-  isGone: (item: Partial<Item>) => boolean;
+  isRemoved: (item: Partial<Item>) => boolean;
   onChoose: (id: string) => void;
 }) {
   const root = hierarchy(tilesOf(props.items), (node) => ("kind" in node ? undefined : node));
@@ -50,7 +50,7 @@ export function Treemap(props: {
             class="tile absolute cursor-pointer overflow-hidden rounded-[3px] pt-[3px] leading-[1.35]"
             data-tile={id}
             data-kind={kind}
-            data-gone={props.isGone(data) ? "" : undefined}
+            data-removed={props.isRemoved(data) ? "" : undefined}
             data-chosen={id !== undefined && id === props.chosen ? "" : undefined}
             title={`${name}: ${tokens(cost)}`}
             style={{

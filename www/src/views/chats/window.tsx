@@ -82,7 +82,7 @@ export function WindowPanel({ now }: { now: Fitted }) {
       <Treemap
         items={found}
         chosen={chosen.value}
-        isGone={(item) => marks.value.edits[item.id ?? ""] === "exclude" || fateOf(item) === "cut"}
+        isRemoved={(item) => marks.value.edits[item.id ?? ""] === "exclude" || fateOf(item) === "cut"}
         onChoose={(id) => {
           chosen.value = id;
           showUpTo(sorted.findIndex((item) => item.id === id));

@@ -57,19 +57,19 @@ function read(session: OpenSession, record: CommitRecord): Details {
   if (commit_type === "compaction") {
     return { words: oneLine(summary || "A summary of earlier messages"), by: "summary", tools, text };
   }
-  const said: Pick<Details, "words" | "by">[] = [];
+  const texts: Pick<Details, "words" | "by">[] = [];
   const results: string[] = [];
   for (const { role, content } of messages) {
     for (const part of partsOf(content)) {
-      if (part.type === "text") said.push({ words: oneLine(part.text), by: role });
+      if (part.type === "text") texts.push({ words: oneLine(part.text), by: role });
       if (part.type === "toolCall") tools.set(part.name, (tools.get(part.name) ?? 0) + 1);
       if (part.type === "toolResult") results.push(...textsOf(part.content).map(oneLine));
     }
   }
   // Agents put generated text before the user's words in tags.
   const first =
-    said.find(({ by, words }) => by === "user" && words !== "" && !words.startsWith("<")) ??
-    said.find(({ words }) => words !== "");
+    texts.find(({ by, words }) => by === "user" && words !== "" && !words.startsWith("<")) ??
+    texts.find(({ words }) => words !== "");
   const [firstTool = "no text"] = tools.keys();
   return {
     ...(first ?? { words: results.find((result) => result !== "") ?? firstTool, by: "tool" }),

@@ -80,14 +80,14 @@ function stops(open: OpenSession): { value: string; name: string }[] {
 function Resume({ made }: { made: Materialized }) {
   const { name, where } = resumeFile(made, chosen.value ?? "session");
   const notes = made.diagnostics;
-  const said = conversation.value;
-  const messages = said?.ok ? said.value.messages.length : made.messageCount;
+  const shown = conversation.value;
+  const messages = shown?.ok ? shown.value.messages.length : made.messageCount;
   return (
     <>
       <p class="quiet-text text-s" role="status" data-tier={made.tier}>
         {plural(messages, "message")}
-        {said?.ok && said.value.system !== undefined ? " and a system context" : ""}, about {tokens(made.tokenCount)} of
-        content without the overhead of a request, {plural(made.bytes.length, "byte")}, {made.tier}
+        {shown?.ok && shown.value.system !== undefined ? " and a system context" : ""}, about {tokens(made.tokenCount)}{" "}
+        of content without the overhead of a request, {plural(made.bytes.length, "byte")}, {made.tier}
       </p>
       <div class="row gap-2">
         <Button
@@ -190,10 +190,10 @@ const MAX_FOLDED_LETTERS = 800;
 /** The result, read as messages. Long ones are folded. */
 function Conversation({ made }: { made: Materialized }) {
   const open = useSignal<ReadonlySet<number>>(new Set());
-  const said = conversation.value;
-  if (!said) return null;
-  if (!said.ok) return <p class="empty">{said.message}</p>;
-  const { system, messages } = said.value;
+  const shown = conversation.value;
+  if (!shown) return null;
+  if (!shown.ok) return <p class="empty">{shown.message}</p>;
+  const { system, messages } = shown.value;
   const read = [...(system === undefined ? [] : [{ role: "system", content: system }]), ...messages];
   if (read.length === 0) return <p class="empty">No messages.</p>;
   const toggle = (at: number): void => {

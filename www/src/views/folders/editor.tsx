@@ -28,7 +28,7 @@ export function SidePane() {
             onValue={(parentChain) => change({ parentChain })}
           />
           <NumberField
-            beside
+            inline
             label="Maximum tokens"
             hint="0 for no limit."
             step={50}

@@ -38,7 +38,7 @@ export function Controls() {
           value={contextWindow}
           onValue={(value) => change({ contextWindow: value })}
         />
-        <NumberField beside label="Token buffer" hint="Reserved for the answer." {...preference("tokenBuffer", tree)} />
+        <NumberField inline label="Token buffer" hint="Reserved for the answer." {...preference("tokenBuffer", tree)} />
         <TokenizerPicker />
       </fieldset>
       {/* On a small screen the slider is near the bar that it changes. */}
@@ -127,7 +127,7 @@ function Truncation({ tree, isBuffer }: { tree: LoomTreeData; isBuffer: boolean 
         {...strategy}
       />
       {strategy.value === "truncateMiddle" ? (
-        <NumberField beside label="Recent nodes kept" {...preference("minimumRecentNodes", tree)} />
+        <NumberField inline label="Recent nodes kept" {...preference("minimumRecentNodes", tree)} />
       ) : null}
       {strategy.value === "rollingWindow" && !isBuffer ? (
         <SelectField
@@ -139,7 +139,7 @@ function Truncation({ tree, isBuffer }: { tree: LoomTreeData; isBuffer: boolean 
       {strategy.value === "stopAtLimit" ? null : (
         <>
           <NumberField
-            beside
+            inline
             label="Cut step"
             hint="Rounds the cut up to a multiple of this many tokens, so that it stays in place for many turns."
             step={64}

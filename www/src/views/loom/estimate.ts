@@ -17,13 +17,13 @@ export function estimateOf(assembly: DialogueAssembly | BufferAssembly, exact: E
 
 /** All texts that are sent, as counted by the library. */
 function textsOf(assembly: DialogueAssembly | BufferAssembly): string[] {
-  const said =
+  const texts =
     "document" in assembly
       ? [assembly.document]
       : assembly.messages.flatMap(({ content }) =>
           typeof content === "string" ? [content] : content.flatMap(textsOfPart),
         );
-  return assembly.system === undefined ? said : [assembly.system, ...said];
+  return assembly.system === undefined ? texts : [assembly.system, ...texts];
 }
 
 function textsOfPart(part: Part): string[] {

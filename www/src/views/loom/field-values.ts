@@ -5,7 +5,7 @@ import { setOrClear, setPreference, settings } from "./state.js";
 
 type OptionalSetting = Parameters<typeof setOrClear>[0];
 
-/** The value of an optional setting for a field; the fallback stands for an unset one. */
+/** The value of an optional setting for a field, or the fallback if it is unset. */
 export function optional<K extends OptionalSetting, Fallback extends Settings[K] | "">(name: K, fallback: Fallback) {
   type Value = NonNullable<Settings[K]> | Fallback;
   return {

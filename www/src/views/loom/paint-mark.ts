@@ -71,12 +71,12 @@ export function paintFate(context: Context, colours: Palette, look: Look, fate: 
   const by = colours[look.author];
   const frame = shape(look, 2.5);
   const reduced = fate === "cut" || fate === "changed";
-  const gone = fate !== undefined && fate !== "kept";
+  const isRemoved = fate !== undefined && fate !== "kept";
   if (look.edit) stroke(context, shape(look, 5.5), by, 1, [3, 2]);
   fill(context, frame, reduced ? colours["cut-soft"] : colours.surface);
-  stroke(context, frame, fate === undefined ? colours.ink : colours[fate], 1.6, gone ? [3.5, 2.5] : []);
-  fill(context, shape(look), gone ? colours.surface : by);
-  stroke(context, shape(look), gone ? by : colours.surface, 1.2);
+  stroke(context, frame, fate === undefined ? colours.ink : colours[fate], 1.6, isRemoved ? [3.5, 2.5] : []);
+  fill(context, shape(look), isRemoved ? colours.surface : by);
+  stroke(context, shape(look), isRemoved ? by : colours.surface, 1.2);
   if (reduced) stroke(context, BAR, colours.cut, 2.2);
   else if (fate === "excluded") stroke(context, CROSS, colours.excluded, 2.2);
   else if (fate === "skipped") fill(context, circle(2.4), colours.skipped);

@@ -222,13 +222,13 @@ function step(
   path: ReadonlySet<string>,
 ): string | undefined {
   const placed = layout.at.get(at);
-  const beside = (by: number): string | undefined => placed && layout.levels[placed.depth]?.[placed.slot + by]?.id;
+  const neighbor = (by: number): string | undefined => placed && layout.levels[placed.depth]?.[placed.slot + by]?.id;
   const children = index.children.get(at) ?? [];
   const targets: Record<string, string | undefined> = {
     ArrowUp: index.parent.get(at),
     ArrowDown: children.find((id) => path.has(id)) ?? children[0],
-    ArrowLeft: beside(-1),
-    ArrowRight: beside(1),
+    ArrowLeft: neighbor(-1),
+    ArrowRight: neighbor(1),
     Home: index.children.get(undefined)?.[0],
     End: tip.value,
   };

@@ -1,5 +1,5 @@
 import { filesOf, javascript, literal, rustCall, textContent, type Code } from "../../ui/code.js";
-import { exclusive, given, mode, operator, request, xml } from "./state.js";
+import { exclusive, memoryAnswer, mode, operator, request, xml } from "./state.js";
 
 /** The assembly of the chosen operator's context, as code, from the template. */
 export function codeOfOperators(): Code | undefined {
@@ -20,7 +20,7 @@ export function codeOfOperators(): Code | undefined {
         `const ${fields} = explainTask(task).find(({ path }) => path === ${JSON.stringify(at.path)});`,
         `const begun = beginContextAssembly({ task: ${fields}, ...${literal(rest)} });`,
         "// Your memory system's answer to `begun.text`.",
-        `const answer = ${literal(given())};`,
+        `const answer = ${literal(memoryAnswer())};`,
         'const result = begun.status === "match" ? finishContextAssembly(begun.state, answer) : begun.result;',
         "console.log(JSON.stringify(result, null, 2));",
       ],

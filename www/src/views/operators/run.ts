@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { runTask, type ModelCall, type TaskOutput } from "ctxweave/operators";
-import { answer, given, matches, parentContext, outputs, outputOf, template, xml } from "./state.js";
+import { answer, memoryAnswer, matches, parentContext, outputs, outputOf, template, xml } from "./state.js";
 
 /** A call of the model, and its answer. */
 export type RunStep = ModelCall & TaskOutput;
@@ -47,7 +47,7 @@ export async function run(): Promise<void> {
         parentContext: parentContext.peek(),
         inputs: task.type === "reduce" ? inputs.peek().split("\n").filter(Boolean) : undefined,
       },
-      { memory: given, model },
+      { memory: memoryAnswer, model },
     );
     const text = outcome.status === "done" ? outcome.output : JSON.stringify(outcome.failure, null, 2);
     lastRun.value = { steps, status: outcome.status, text, of };

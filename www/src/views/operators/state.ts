@@ -48,7 +48,7 @@ export const operator = computed<ExplainedOperator | undefined>(() => {
   return operators.find(({ path }) => path === chosen.value) ?? operators[0];
 });
 
-/** What a step puts out. */
+/** The output of a step. */
 interface Output {
   notes: string;
   output: string;
@@ -115,14 +115,17 @@ export const result = computed<Attempt<ContextAssembly> | undefined>(() => {
 });
 
 /** The answer in the package's format. */
-export function given(): { context: string; matches: [path: string, score: null][] } {
+export function memoryAnswer(): { context: string; matches: [path: string, score: null][] } {
   const paths = matches.value.split("\n").map((line) => line.trim());
   return { context: answer.value, matches: paths.filter(Boolean).map((path) => [path, null]) };
 }
 
 /** Answers a question. */
 export function giveAnswer(to: ContextMatchRequest): void {
-  answered.value = { question: JSON.stringify(to), result: attempt(() => finishContextAssembly(to.state, given())) };
+  answered.value = {
+    question: JSON.stringify(to),
+    result: attempt(() => finishContextAssembly(to.state, memoryAnswer())),
+  };
 }
 
 export async function open(text: string, isOwn: boolean): Promise<void> {

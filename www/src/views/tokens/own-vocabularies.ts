@@ -77,6 +77,6 @@ export async function bringVocabulary(file: string, content: string): Promise<st
   return name;
 }
 
-/** Removes a vocabulary from the database; it is gone after a reload. */
+/** Removes a vocabulary from the database, and with the next reload from the page. */
 export const forgetVocabulary = (name: string): Promise<void> =>
   keep(ownVocabularies.peek().filter((one) => one.name !== name));

@@ -3,10 +3,10 @@ import { input } from "./state.js";
 
 /** The first turn, as code. */
 export function codeOfWorkspace(): Code | undefined {
-  const given = input.value;
-  if (!given) return undefined;
-  const content = jsonContent("workspace.json", given);
-  const inRust = rustCall({ name: "readContext", value: given });
+  const request = input.value;
+  if (!request) return undefined;
+  const content = jsonContent("workspace.json", request);
+  const inRust = rustCall({ name: "readContext", value: request });
   return {
     javascript: javascript({
       area: "workspace",

@@ -97,7 +97,7 @@ function Limits() {
       {LIMITS.map(({ value: key, name }) => (
         <NumberField
           key={key}
-          beside
+          inline
           label={name}
           value={limits.value[key]}
           onValue={(value) => (limits.value = { ...limits.value, [key]: value })}

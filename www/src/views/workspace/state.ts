@@ -47,8 +47,8 @@ export const input = computed<WorkspaceInput | undefined>(() => {
 });
 
 export const outcome = computed(() => {
-  const given = input.value;
-  return given && attempt(() => readContext(given));
+  const request = input.value;
+  return request && attempt(() => readContext(request));
 });
 
 /** The tastes that the brief names. */
