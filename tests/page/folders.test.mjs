@@ -107,7 +107,7 @@ describe("the sample vault", () => {
       await page.getByLabel(path, { exact: true }).fill("---\nwatch: ../\n---\n# Changed\n\n- New fact\n");
       await page.getByRole("heading", { name: "Notified of this change" }).waitFor();
       await page.getByLabel("Search folders and files").fill("");
-      await eventually(async () => assert.equal(await page.locator(".tag.told").count(), expected.length));
+      await eventually(async () => assert.equal(await page.locator(".tag.notified").count(), expected.length));
       await folder(page, "Projects/parachute/base/db").check();
       await eventually(async () => assert.match(await prompt(page), /# Changed\n\n- New fact/));
       await page.getByRole("button", { name: "Revert changes" }).click();

@@ -58,7 +58,7 @@ function FileOfFolder({ path }: { path: string }) {
       {loaded && loaded.reason !== "selected" ? <span class="tag">{loaded.reason}</span> : null}
       {omitted.some((one) => one.path === path) ? <span class="tag cut">omitted</span> : null}
       {loaded?.truncated ? <span class="tag cut">cut</span> : null}
-      {isChanged && watchers.some((one) => one.path === path) ? <span class="tag told">notified</span> : null}
+      {isChanged && watchers.some((one) => one.path === path) ? <span class="tag notified">notified</span> : null}
       <button
         type="button"
         class="file-link"
